@@ -37,7 +37,8 @@ def _row_norms(features: Features, how: Preprocessing) -> NDArray[np.float32]:
         return np.linalg.norm(features, ord=order, axis=1).astype(np.float32)
     values = np.abs(features.data) if how is Preprocessing.ROW_L1 else features.data.astype(np.float64) ** 2
     sums = np.asarray(sparse.csr_array((values, features.indices, features.indptr), features.shape).sum(axis=1))
-    return np.asarray(sums if how is Preprocessing.ROW_L1 else np.sqrt(sums), dtype=np.float32)
+    norms: NDArray[np.float32] = (sums if how is Preprocessing.ROW_L1 else np.sqrt(sums)).astype(np.float32)
+    return norms
 
 
 def _scale_rows(features: Features, norms: NDArray[np.float32]) -> Features:
@@ -58,4 +59,4 @@ def _standard(features: Features, fit_rows: NDArray[np.int64]) -> Features:
     square = np.asarray((sample * sample).mean(axis=0, dtype=np.float64))
     deviation = np.sqrt(np.maximum(square - mean**2, 0))
     factor = np.divide(1, deviation, out=np.zeros_like(deviation), where=deviation > 0).astype(np.float32)
-    return sparse.csr_array(features.multiply(factor[None, :]).tocsr(), dtype=np.float32)
+    return sparse.csr_array(sparse.csr_array(features) @ sparse.diags_array(factor), dtype=np.float32)
