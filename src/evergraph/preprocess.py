@@ -36,9 +36,9 @@ def _row_norms(features: Features, how: Preprocessing) -> NDArray[np.float32]:
         order = 1 if how is Preprocessing.ROW_L1 else 2
         return np.linalg.norm(features, ord=order, axis=1).astype(np.float32)
     values = np.abs(features.data) if how is Preprocessing.ROW_L1 else features.data.astype(np.float64) ** 2
-    sums = np.asarray(sparse.csr_array((values, features.indices, features.indptr), features.shape).sum(axis=1))
-    norms: NDArray[np.float32] = (sums if how is Preprocessing.ROW_L1 else np.sqrt(sums)).astype(np.float32)
-    return norms
+    matrix = sparse.csr_array((values, features.indices, features.indptr), features.shape)
+    sums: NDArray[np.float64] = matrix.sum(axis=1)
+    return (sums if how is Preprocessing.ROW_L1 else np.sqrt(sums)).astype(np.float32)
 
 
 def _scale_rows(features: Features, norms: NDArray[np.float32]) -> Features:

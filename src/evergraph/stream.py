@@ -1,5 +1,6 @@
 """A labelled graph as a stream of tasks: class order, splits, edges between tasks, and what a learner may see."""
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from enum import Enum
@@ -94,7 +95,7 @@ class TaskView:
 
 
 def learner_view(task: Task) -> TaskView:
-    """The view in which validation and test labels do not exist: they are erased from the copy, not hidden behind it."""
+    """The view in which validation and test labels do not exist: they are erased, not promised."""
     labels = np.full_like(task.graph.labels, HIDDEN)
     labels[task.train] = task.graph.labels[task.train]
     return TaskView(task.index, task.classes, replace(task.graph, labels=labels), task.node_ids, task.train)
@@ -117,7 +118,7 @@ class TaskStream:
     messages: tuple[str, ...] = ()
 
     def __len__(self) -> int:
-        return -(-len(self.order) // self.config.classes_per_task)
+        return math.ceil(len(self.order) / self.config.classes_per_task)
 
     def __iter__(self) -> Iterator[Task]:
         return (self[index] for index in range(len(self)))
@@ -203,7 +204,7 @@ def _requested_order(
 def _split_class(
     graph: Graph, label: int, shares: tuple[float, float, float], seed: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """A class's nodes in training, validation and test; each part gets at least one, training what rounding leaves."""
+    """A class's training, validation and test nodes: at least one each, and training gets what rounding leaves."""
     nodes = np.flatnonzero(graph.labels == label)
     shuffled = np.random.default_rng([seed, 0, label]).permutation(nodes)
     n_val, n_test = (max(1, round(share * len(nodes))) for share in shares[1:])

@@ -1,0 +1,38 @@
+"""GCN: two graph convolutions (Kipf and Welling, 2017)."""
+
+import torch
+from pydantic import Field
+from torch import Tensor, nn
+
+from evergraph.backbones.layers import Head, InputLinear
+from evergraph.backbones.message import MessageGraph, NodeFeatures, Norm
+from evergraph.config import Settings
+
+
+class GCNConfig(Settings):
+    """Sizes of a GCN and how a node and its neighbours are added up."""
+
+    hidden: int = Field(256, ge=1)
+    norm: Norm = Norm.SYMMETRIC
+
+
+class GCN(nn.Module):
+    """logits = Â relu(Â X W1 + b1) W2 + b2, with Â = D^-1/2 (A + I) D^-1/2 or, for norm = "sum", A + I."""
+
+    def __init__(self, n_features: int, config: GCNConfig, generator: torch.Generator):
+        super().__init__()
+        self.norm = config.norm
+        self.first = InputLinear(n_features, config.hidden, generator)
+        self.head = Head(config.hidden)
+
+    def hidden(self, x: NodeFeatures) -> Tensor:
+        """The first layer's output on the nodes of frontier[1]."""
+        return torch.relu_(self.first(x.propagated(self.norm)))
+
+    def embed(self, x: NodeFeatures, graph: MessageGraph) -> Tensor:
+        """What the output layer sees: (rows, hidden)."""
+        return graph.operator(self.norm, 2) @ self.hidden(x)
+
+    def forward(self, x: NodeFeatures, graph: MessageGraph) -> Tensor:
+        """(rows, classes); the narrow product with the head comes first, it makes the propagation cheap."""
+        return graph.operator(self.norm, 2) @ (self.hidden(x) @ self.head.weight) + self.head.bias

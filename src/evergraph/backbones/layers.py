@@ -1,0 +1,95 @@
+"""The parts that backbones share: the first linear map, the head that grows, dropout from a given generator."""
+
+import math
+
+import torch
+from torch import Tensor, nn
+
+from evergraph.backbones.message import InputProduct
+
+
+def glorot(rows: int, columns: int, generator: torch.Generator) -> Tensor:
+    """A (rows, columns) weight, uniform with Glorot and Bengio's bound."""
+    bound = math.sqrt(6 / (rows + columns))
+    return torch.empty(rows, columns).uniform_(-bound, bound, generator=generator)
+
+
+class Linear(nn.Module):
+    """x W + b with W stored as (inputs, outputs), the layout in which sparse features are fastest."""
+
+    def __init__(self, inputs: int, outputs: int, generator: torch.Generator):
+        super().__init__()
+        self.weight = nn.Parameter(glorot(inputs, outputs, generator))
+        self.bias = nn.Parameter(torch.zeros(outputs))
+
+    def forward(self, x: Tensor) -> Tensor:
+        return torch.addmm(self.bias, x, self.weight)
+
+
+class InputLinear(Linear):
+    """The linear map that meets the features; while training it can be narrowed to the features that occur.
+
+    Narrowing changes nothing but the time: rows of the weight that meet no feature get no gradient, so
+    the optimiser can treat them apart (see training.py).
+    """
+
+    def __init__(self, inputs: int, outputs: int, generator: torch.Generator):
+        super().__init__(inputs, outputs, generator)
+        self.narrowed: Tensor | None = None
+
+    def forward(self, product: InputProduct) -> Tensor:  # type: ignore[override]
+        return product.linear(self._weight_for(product), self.bias)
+
+    def multiply(self, product: InputProduct) -> Tensor:
+        """The product without the bias."""
+        return product.multiply(self._weight_for(product))
+
+    def _weight_for(self, product: InputProduct) -> Tensor:
+        if product.columns is None:
+            return self.weight
+        return self.narrowed if self.narrowed is not None else self.weight.index_select(0, product.columns)
+
+
+class Head(nn.Module):
+    """The output layer: a linear map that gets a column for each class that arrives."""
+
+    def __init__(self, inputs: int):
+        super().__init__()
+        self.weight = nn.Parameter(torch.empty(inputs, 0))
+        self.bias = nn.Parameter(torch.empty(0))
+
+    @property
+    def n_classes(self) -> int:
+        return len(self.bias)
+
+    def grow(self, count: int, generator: torch.Generator) -> None:
+        """Append `count` classes; what was learned stays as it is."""
+        inputs = self.weight.shape[0]
+        bound = 1 / math.sqrt(inputs)
+        fresh = torch.empty(inputs, count).uniform_(-bound, bound, generator=generator)
+        self.weight = nn.Parameter(torch.cat([self.weight.detach(), fresh.to(self.weight.device)], dim=1))
+        self.bias = nn.Parameter(torch.cat([self.bias.detach(), self.bias.new_zeros(count)]))
+
+    def forward(self, x: Tensor) -> Tensor:
+        return torch.addmm(self.bias, x, self.weight)
+
+
+class Dropout(nn.Module):
+    """Zeroes a share of the values and scales the rest, drawing from the generator it was given last."""
+
+    def __init__(self, share: float):
+        super().__init__()
+        self.share = share
+        self.generator: torch.Generator | None = None
+
+    def forward(self, x: Tensor) -> Tensor:
+        if not self.training or self.share == 0:
+            return x
+        return x * self.factor(x.shape, x.device)
+
+    def factor(self, shape: torch.Size, device: torch.device) -> Tensor:
+        """0 for what is dropped, 1 / (1 - share) for what is kept."""
+        if self.generator is None:
+            raise RuntimeError("dropout needs a generator while training; the optimiser loop gives it one")
+        keep = torch.rand(shape, generator=self.generator) >= self.share
+        return (keep / (1 - self.share)).to(device)
