@@ -34,7 +34,8 @@ def preprocess(features: Features, how: Preprocessing, fit_rows: NDArray[np.int6
 def _row_norms(features: Features, how: Preprocessing) -> NDArray[np.float32]:
     if isinstance(features, np.ndarray):
         order = 1 if how is Preprocessing.ROW_L1 else 2
-        return np.linalg.norm(features, ord=order, axis=1).astype(np.float32)
+        norms: NDArray[np.float32] = np.linalg.norm(features, ord=order, axis=1).astype(np.float32)
+        return norms
     values = np.abs(features.data) if how is Preprocessing.ROW_L1 else features.data.astype(np.float64) ** 2
     matrix = sparse.csr_array((values, features.indices, features.indptr), features.shape)
     sums: NDArray[np.float64] = matrix.sum(axis=1)

@@ -19,18 +19,26 @@ class Registry(Mapping[str, T]):
             self.add(name, entry)
 
     def add(self, name: str, entry: T) -> T:
-        if name in self._entries:
+        if self._find(name) is not None:
             raise ConfigError(f"{self.kind} {name!r} is registered already; choose another name for the new one")
         self._entries[name] = entry
         return entry
 
-    def __getitem__(self, name: str) -> T:
-        if name not in self._entries:
+    def canonical(self, name: str) -> str:
+        """The name as it is registered; case, hyphens and underscores do not matter."""
+        found = self._find(name)
+        if found is None:
             raise ConfigError(self._unknown(name))
-        return self._entries[name]
+        return found
+
+    def _find(self, name: str) -> str | None:
+        return next((known for known in self._entries if _plain(known) == _plain(name)), None)
+
+    def __getitem__(self, name: str) -> T:
+        return self._entries[self.canonical(name)]
 
     def __contains__(self, name: object) -> bool:
-        return name in self._entries
+        return isinstance(name, str) and self._find(name) is not None
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._entries)
@@ -39,6 +47,10 @@ class Registry(Mapping[str, T]):
         return len(self._entries)
 
     def _unknown(self, name: str) -> str:
-        near = get_close_matches(name, self._entries, n=1)
+        near = get_close_matches(name.lower(), self._entries, n=1)
         hint = f" (did you mean {near[0]!r}?)" if near else ""
         return f"{self.kind} must be one of {', '.join(self._entries)}; got {name!r} instead{hint}"
+
+
+def _plain(name: str) -> str:
+    return name.lower().replace("-", "").replace("_", "")

@@ -124,15 +124,32 @@ class TaskStream:
         return (self[index] for index in range(len(self)))
 
     def __getitem__(self, index: int) -> Task:
+        """A task as it is when it arrives."""
         if not 0 <= index < len(self):
             raise IndexError(f"a task index must be from 0 to {len(self) - 1}, got {index} instead")
+        return self._task(index, *self._graph_of(self._known(index)))
+
+    def seen(self, now: int) -> list[Task]:
+        """The tasks 0 .. now as they are at task `now`: with inter-task edges all in the graph known by then."""
+        if not self.config.inter_task_edges:
+            return [self[index] for index in range(now + 1)]
+        nodes, graph = self._graph_of(self._known(now))
+        return [self._task(index, nodes, graph) for index in range(now + 1)]
+
+    def _known(self, index: int) -> range:
+        """The classes in a task's graph: its own, or with inter-task edges all that have arrived."""
         own = self.classes_of(index)
-        present = range(own[-1] + 1) if self.config.inter_task_edges else own
-        nodes = np.sort(np.concatenate([part for k in present for part in self.splits[k]]))
+        return range(own.stop) if self.config.inter_task_edges else own
+
+    def _graph_of(self, classes: range) -> tuple[NDArray[np.int64], Graph]:
+        nodes = np.sort(np.concatenate([part for k in classes for part in self.splits[k]]))
         graph = self.graph.subgraph(nodes)
         arrival = np.full(max(self.order) + 1, HIDDEN)
         arrival[list(self.order)] = np.arange(len(self.order))
-        graph = replace(graph, labels=arrival[graph.labels], name=f"{self.graph.name}, task {index}")
+        return nodes, replace(graph, labels=arrival[graph.labels])
+
+    def _task(self, index: int, nodes: NDArray[np.int64], graph: Graph) -> Task:
+        own = self.classes_of(index)
         parts = [np.sort(np.concatenate([self.splits[k][part] for k in own])) for part in range(3)]
         train, val, test = (LocalIds(np.searchsorted(nodes, part)) for part in parts)
         return Task(index, tuple(own), graph, GlobalIds(nodes), train, val, test)

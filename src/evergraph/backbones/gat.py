@@ -6,7 +6,7 @@ from torch import Tensor, nn
 from torch.nn.functional import elu, leaky_relu
 
 from evergraph.backbones.layers import Dropout, Head, InputLinear, glorot
-from evergraph.backbones.message import MessageGraph, NodeFeatures
+from evergraph.backbones.message import InputProduct, MessageGraph, NodeFeatures
 from evergraph.backbones.products import Pattern, weighted_product
 from evergraph.config import Settings
 
@@ -39,9 +39,13 @@ class GAT(nn.Module):
         self.head = AttentionHead(config.hidden)
         self.dropout = Dropout(config.dropout)
 
+    def input_product(self, x: NodeFeatures) -> InputProduct:
+        """What the first weight is multiplied with."""
+        return x.restricted()
+
     def hidden(self, x: NodeFeatures, graph: MessageGraph) -> Tensor:
         """The first layer's output on the nodes of frontier[1]."""
-        z = self.first.multiply(x.restricted().dropped(self.dropout))
+        z = self.first.multiply(self.input_product(x).dropped(self.dropout))
         by_head = z.view(-1, self.heads, self.width)
         to = (by_head[graph.own(1)] * self.attend_to).sum(dim=2)
         sent = (by_head * self.attend_from).sum(dim=2)

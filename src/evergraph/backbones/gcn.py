@@ -5,7 +5,7 @@ from pydantic import Field
 from torch import Tensor, nn
 
 from evergraph.backbones.layers import Head, InputLinear
-from evergraph.backbones.message import MessageGraph, NodeFeatures, Norm
+from evergraph.backbones.message import InputProduct, MessageGraph, NodeFeatures, Norm
 from evergraph.config import Settings
 
 
@@ -25,9 +25,13 @@ class GCN(nn.Module):
         self.first = InputLinear(n_features, config.hidden, generator)
         self.head = Head(config.hidden)
 
+    def input_product(self, x: NodeFeatures) -> InputProduct:
+        """What the first weight is multiplied with."""
+        return x.propagated(self.norm)
+
     def hidden(self, x: NodeFeatures) -> Tensor:
         """The first layer's output on the nodes of frontier[1]."""
-        return torch.relu_(self.first(x.propagated(self.norm)))
+        return torch.relu_(self.first(self.input_product(x)))
 
     def embed(self, x: NodeFeatures, graph: MessageGraph) -> Tensor:
         """What the output layer sees: (rows, hidden)."""

@@ -5,7 +5,7 @@ from pydantic import Field
 from torch import Tensor, nn
 
 from evergraph.backbones.layers import Head, InputLinear, Linear
-from evergraph.backbones.message import MessageGraph, NodeFeatures, Norm
+from evergraph.backbones.message import InputProduct, MessageGraph, NodeFeatures, Norm
 from evergraph.config import Settings
 
 
@@ -29,9 +29,13 @@ class GIN(nn.Module):
         self.third = Linear(config.hidden, config.hidden, generator)
         self.head = Head(config.hidden)
 
+    def input_product(self, x: NodeFeatures) -> InputProduct:
+        """What the first weight is multiplied with."""
+        return x.propagated(Norm.SUM)
+
     def hidden(self, x: NodeFeatures) -> Tensor:
         """The first layer's output on the nodes of frontier[1]."""
-        inner = torch.relu_(self.first(x.propagated(Norm.SUM)))
+        inner = torch.relu_(self.first(self.input_product(x)))
         return torch.relu_(self.second(inner))
 
     def embed(self, x: NodeFeatures, graph: MessageGraph) -> Tensor:

@@ -1,0 +1,110 @@
+"""Net: a backbone that grows with the classes, and the few things that every method does with it."""
+
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from evergraph.backbones import ModelInput, model_input
+from evergraph.errors import StoreError
+from evergraph.graph import Graph
+from evergraph.seeding import Purpose, torch_generator
+from evergraph.stream import Setting, TaskView
+from evergraph.training import Batch, TrainConfig, train
+from evergraph.watch import Watch
+
+Build = Callable[[torch.Generator], nn.Module]
+
+
+class Net:
+    """The model of a learner; `build` makes an untrained backbone without classes from a generator."""
+
+    def __init__(self, build: Build, setting: Setting, config: TrainConfig, seed: int):
+        self.build = build
+        self.setting = setting
+        self.config = config
+        self.seed = seed
+        self.device = torch.device(config.device)
+        self.task_of_class = torch.empty(0, dtype=torch.int64, device=self.device)
+        self.model = self._fresh(0)
+
+    def _fresh(self, index: int) -> nn.Module:
+        return self.build(torch_generator(self.seed, Purpose.PARAMETERS, index)).to(self.device).eval()
+
+    def restart(self, index: int) -> None:
+        """Forget everything: new parameters, no classes."""
+        self.model = self._fresh(index)
+        self.task_of_class = self.task_of_class[:0]
+
+    def grow(self, task: TaskView) -> None:
+        """Make room for the classes of a task."""
+        count = len(task.classes)
+        self.model.head.grow(count, torch_generator(self.seed, Purpose.PARAMETERS, 1 + task.index))  # type: ignore
+        arrived = torch.full((count,), task.index, device=self.device)
+        self.task_of_class = torch.cat([self.task_of_class, arrived])
+
+    @property
+    def n_classes(self) -> int:
+        return len(self.task_of_class)
+
+    def batch(self, graph: Graph, rows: NDArray[np.int64], labels: NDArray[np.int64], scale: float = 1.0) -> Batch:
+        """The given nodes as a batch in which every class counts alike: weight `scale` / (nodes of that class)."""
+        weights = scale / np.bincount(labels)[labels]
+        target = torch.as_tensor(labels, device=self.device)
+        return Batch(
+            model_input(graph, rows, self.device),
+            target,
+            torch.as_tensor(weights, dtype=torch.float32, device=self.device),
+            self.allowed(target),
+        )
+
+    def task_batch(self, task: TaskView) -> Batch:
+        """A task's training nodes as a batch."""
+        return self.batch(task.graph, task.train, task.train_labels)
+
+    def allowed(self, labels: Tensor) -> Tensor | None:
+        """Which classes a node of each label competes with: its own task's, or (None) all of them."""
+        if self.setting is Setting.CLASS_IL:
+            return None
+        return self.task_of_class[labels][:, None] == self.task_of_class[None, :]
+
+    def fit(
+        self,
+        task: TaskView,
+        batches: Sequence[Batch],
+        watch: Watch,
+        *,
+        penalty: Callable[[], Tensor] | None = None,
+        adjust: Callable[[], None] | None = None,
+    ) -> None:
+        """Train on the batches, with the randomness of this task."""
+        generator = torch_generator(self.seed, Purpose.TRAINING, task.index)
+        with watch.phase("train"):
+            train(self.model, batches, self.config, generator, penalty=penalty, adjust=adjust, on_epoch=watch.epoch)
+
+    def logits(self, inputs: ModelInput) -> Tensor:
+        """Outputs for the rows of `inputs`, without side effects: (rows, classes)."""
+        with torch.no_grad():
+            outputs: Tensor = self.model(*inputs)
+        return outputs
+
+    def state(self) -> dict[str, Tensor]:
+        """Everything needed to go on, by name."""
+        tensors = {f"model.{name}": value.contiguous() for name, value in self.model.state_dict().items()}
+        return {**tensors, "task_of_class": self.task_of_class}
+
+    def load_state(self, state: Mapping[str, Tensor]) -> None:
+        """The inverse of `state`, whatever number of classes it has."""
+        own = dict(self.model.named_parameters())
+        for name, value in state.items():
+            key = name.removeprefix("model.")
+            if name.startswith("model."):
+                if key not in own:
+                    raise StoreError(
+                        f"a state of this backbone is wanted, got a parameter {key!r} it does not have"
+                    )
+                owner = self.model.get_submodule(key.rpartition(".")[0])
+                setattr(owner, key.rpartition(".")[2], nn.Parameter(value.to(self.device)))
+        self.task_of_class = state["task_of_class"].to(self.device)

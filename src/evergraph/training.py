@@ -1,0 +1,105 @@
+"""The one optimiser loop, and the batches it is given."""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import torch
+from pydantic import Field, field_validator
+from torch import Tensor, nn
+from torch.nn.functional import cross_entropy
+
+from evergraph.backbones import ModelInput
+from evergraph.backbones.layers import Dropout
+from evergraph.config import Settings
+from evergraph.errors import ConvergenceError
+
+
+class TrainConfig(Settings):
+    """The optimiser's settings; the defaults are the paper's. threads = 0 uses every core."""
+
+    epochs: int = Field(200, ge=1)
+    lr: float = Field(0.005, gt=0)
+    weight_decay: float = Field(5e-4, ge=0)
+    device: str = "cpu"
+    threads: int = Field(0, ge=0)
+
+    @field_validator("device")
+    @classmethod
+    def _device_exists(cls, value: str) -> str:
+        try:
+            torch.empty(0, device=value)
+        except (RuntimeError, AssertionError, NotImplementedError):
+            raise ValueError(f"a device that torch can use here is wanted, got {value!r} instead") from None
+        return value
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Nodes whose loss counts: one row of `input` each, its label, its weight and the classes it competes with.
+
+    labels: (rows,) int64; weights: (rows,); allowed: (rows, classes) bool, None where all classes compete.
+    """
+
+    input: ModelInput
+    labels: Tensor
+    weights: Tensor
+    allowed: Tensor | None = None
+
+
+def node_losses(logits: Tensor, labels: Tensor, allowed: Tensor | None) -> Tensor:
+    """Cross-entropy of each node over the classes it competes with: (rows,)."""
+    if allowed is not None:
+        logits = logits.masked_fill(~allowed, -math.inf)
+    return cross_entropy(logits, labels, reduction="none")
+
+
+def batch_loss(model: nn.Module, batch: Batch) -> Tensor:
+    """Weighted sum of the node losses of a batch."""
+    return batch.weights @ node_losses(model(*batch.input), batch.labels, batch.allowed)
+
+
+def train(
+    model: nn.Module,
+    batches: Sequence[Batch],
+    config: TrainConfig,
+    generator: torch.Generator,
+    *,
+    penalty: Callable[[], Tensor] | None = None,
+    adjust: Callable[[], None] | None = None,
+    on_epoch: Callable[[int, float], None] | None = None,
+) -> None:
+    """Minimise the batches' losses plus the penalty; `adjust` may change the gradients before each step."""
+    give_generator(model, generator)
+    model.train()
+    optimiser = adam(list(model.parameters()), config)
+    for epoch in range(config.epochs):
+        optimiser.zero_grad()
+        loss = torch.stack([batch_loss(model, batch) for batch in batches]).sum()
+        if penalty is not None:
+            loss = loss + penalty()
+        loss.backward()  # type: ignore[no-untyped-call]
+        if adjust is not None:
+            adjust()
+        optimiser.step()
+        value = loss.item()
+        if not math.isfinite(value):
+            raise ConvergenceError(
+                f"the loss must stay finite, got {value} in epoch {epoch + 1} instead; "
+                "lower train.lr or choose another stream.preprocessing"
+            )
+        if on_epoch is not None:
+            on_epoch(epoch + 1, value)
+    model.eval()
+
+
+def adam(parameters: list[nn.Parameter], config: TrainConfig) -> torch.optim.Adam:
+    """Adam with L2 weight decay, as in the paper."""
+    return torch.optim.Adam(parameters, lr=config.lr, weight_decay=config.weight_decay, fused=True)
+
+
+def give_generator(model: nn.Module, generator: torch.Generator) -> None:
+    """Let every dropout draw from `generator`."""
+    for module in model.modules():
+        if isinstance(module, Dropout):
+            module.generator = generator
