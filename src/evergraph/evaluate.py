@@ -37,13 +37,13 @@ class Evaluator:
     def __call__(self, learner: Learner, now: int) -> Correct:
         """Counts after learning task `now`."""
         n_classes = self.stream.classes_of(now).stop
-        counts = {True: np.zeros(n_classes, dtype=np.int64), False: np.zeros(n_classes, dtype=np.int64)}
+        val, test = np.zeros((2, n_classes), dtype=np.int64)
         for index, prepared in enumerate(self._tasks(now)):
             predicted = self._predict(learner, prepared, self.stream.classes_of(index))
             hit = predicted == prepared.labels
-            for split, count in counts.items():
-                count += np.bincount(prepared.labels[hit & (prepared.is_test == split)], minlength=n_classes)
-        return Correct(val=counts[False], test=counts[True])
+            test += np.bincount(prepared.labels[hit & prepared.is_test], minlength=n_classes)
+            val += np.bincount(prepared.labels[hit & ~prepared.is_test], minlength=n_classes)
+        return Correct(val, test)
 
     def _tasks(self, now: int) -> list[_Prepared]:
         if self.stream.config.inter_task_edges:

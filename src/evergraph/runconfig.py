@@ -11,6 +11,7 @@ from pydantic import Field
 
 from evergraph.backbones import BACKBONES
 from evergraph.config import Settings, validated
+from evergraph.datasets import DATASETS, is_path
 from evergraph.errors import ConfigError
 from evergraph.methods import METHODS
 from evergraph.stream import StreamConfig
@@ -31,7 +32,7 @@ class DatasetConfig(Settings):
 
     name: str = "digits"
     features: str | None = None
-    options: dict[str, Any] = {}
+    options: dict[str, Any] = Field(default_factory=dict)
     standardise: StandardiseConfig = StandardiseConfig()
 
 
@@ -68,7 +69,7 @@ class RunConfig:
         backbone_name, backbone = _chosen(values.get("backbone", {}), "gcn", "backbone")
         method_name, method = _chosen(values.get("method", {}), "finetune", "method")
         return cls(
-            dataset=validated(DatasetConfig, values.get("dataset", {}), "dataset"),
+            dataset=validated(DatasetConfig, _canonical_dataset(values.get("dataset", {})), "dataset"),
             stream=validated(StreamConfig, values.get("stream", {}), "stream"),
             backbone_name=BACKBONES.canonical(backbone_name),
             backbone=validated(BACKBONES[backbone_name].config, backbone, "backbone"),
@@ -101,6 +102,13 @@ class RunConfig:
 
 
 SECTIONS = {"dataset", "stream", "backbone", "method", "train", "seeds"}
+
+
+def _canonical_dataset(section: Mapping[str, Any]) -> dict[str, Any]:
+    name = section.get("name")
+    if not isinstance(name, str) or is_path(name):
+        return dict(section)
+    return {**section, "name": DATASETS.canonical(name)}
 
 
 def _chosen(section: Mapping[str, Any], default: str, where: str) -> tuple[str, dict[str, Any]]:
