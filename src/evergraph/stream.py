@@ -171,14 +171,15 @@ def make_stream(graph: Graph, config: StreamConfig, *, split_seed: int, order_se
             f"{graph.name} has no features, and learning needs some; "
             "derive them from the graph with --features spectral:64 or --features degree"
         )
-    order, messages = _class_order(graph, config, order_seed)
+    order, messages = class_plan(graph, config, order_seed)
     splits = tuple(_split_class(graph, label, config.split, split_seed) for label in order)
     first = np.concatenate([split[0] for split in splits[: config.classes_per_task]])
     features = preprocess(graph.features, config.preprocessing, np.sort(first))
     return TaskStream(replace(graph, features=features), config, order, splits, messages)
 
 
-def _class_order(graph: Graph, config: StreamConfig, seed: int) -> tuple[tuple[int, ...], tuple[str, ...]]:
+def class_plan(graph: Graph, config: StreamConfig, seed: int) -> tuple[tuple[int, ...], tuple[str, ...]]:
+    """The labels in order of arrival, and a message on each group of classes that was dropped."""
     labels, sizes = np.unique(graph.labels, return_counts=True)
     messages = []
     order = _requested_order(labels, sizes, config.class_order, seed)

@@ -1,0 +1,5 @@
+"""python -m evergraph."""
+
+from evergraph.cli import main
+
+main()

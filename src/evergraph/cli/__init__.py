@@ -1,0 +1,82 @@
+"""The command line: one file a command; each parses, calls and prints."""
+
+import os
+import shlex
+import sys
+
+import typer
+
+from evergraph import __version__
+from evergraph.cli import data, listing, run, show
+from evergraph.cli.console import STDERR
+from evergraph.errors import ConfigError, ConvergenceError, DataError, StoreError
+
+DONE, FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
+
+app = typer.Typer(
+    help="Continual graph learning: node classification on a graph that keeps growing new classes.",
+    epilog="Example: evergraph run --dataset digits --method joint --backbone gcn --seed 0",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+app.command("run", epilog=run.EXAMPLE)(run.run_command)
+app.command("list", epilog=listing.EXAMPLE)(listing.list_command)
+app.command("show", epilog=show.EXAMPLE)(show.show_command)
+app.add_typer(data.app, name="data")
+
+
+@app.callback(invoke_without_command=True)
+def _top(version: bool = typer.Option(False, "--version", help="Print the version and exit.")) -> None:
+    if version:
+        typer.echo(__version__)
+        raise typer.Exit
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run the command line and exit: 0 done, 2 bad input, 1 a failure of ours, 130 interrupted."""
+    sys.exit(run_main(sys.argv[1:] if arguments is None else arguments))
+
+
+def run_main(arguments: list[str]) -> int:
+    """The exit code of a command line; whatever goes wrong is told in one sentence on stderr."""
+    try:
+        code = app(arguments, standalone_mode=False)
+    except (DataError, ConfigError, StoreError) as error:
+        return _complain("error", str(error), BAD_INPUT)
+    except ConvergenceError as error:
+        return _complain("error", str(error), FAILED)
+    except (KeyboardInterrupt, typer.Abort):
+        return _interrupted(arguments)
+    except Exception as error:
+        return _unexpected(error)
+    return code if isinstance(code, int) else DONE
+
+
+def _unexpected(error: Exception) -> int:
+    if hasattr(error, "format_message"):  # a usage error of the command-line library
+        return _complain("error", error.format_message(), BAD_INPUT)
+    if isinstance(error, BrokenPipeError):  # the reader of our output has left
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return DONE
+    if os.environ.get("EVERGRAPH_TRACEBACK"):
+        raise error
+    advice = "this is a bug of evergraph; EVERGRAPH_TRACEBACK=1 shows where"
+    return _complain("internal error", f"{type(error).__name__}: {error} ({advice})", FAILED)
+
+
+def _complain(kind: str, message: str, code: int) -> int:
+    STDERR.print(f"{kind}: {' '.join(message.split())}", style="red", markup=False, highlight=False, soft_wrap=True)
+    return code
+
+
+def _interrupted(arguments: list[str]) -> int:
+    STDERR.print("interrupted", style="yellow")
+    if arguments[:1] == ["run"]:
+        again = arguments if "--resume" in arguments else [*arguments, "--resume"]
+        command = "evergraph " + shlex.join(again)
+        STDERR.print(
+            f"finished tasks are kept; go on with: {command}", markup=False, highlight=False, soft_wrap=True
+        )
+    return INTERRUPTED

@@ -1,0 +1,131 @@
+"""evergraph data: which data sets there are, what is in them, fetching and checking them."""
+
+import math
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+from rich.table import Table
+
+from evergraph.cli.console import STDOUT, note, print_json
+from evergraph.cli.run import DataDir
+from evergraph.datasets import DATASETS, is_path, load_dataset, locator
+from evergraph.errors import DataError
+from evergraph.graph import Graph
+from evergraph.stream import StreamConfig, class_plan
+
+app = typer.Typer(
+    help="List, inspect, fetch and check data sets.",
+    epilog="Example: evergraph data info digits",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+Name = Annotated[str, typer.Argument(help="Name of a data set, or path of a graph file.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout.")]
+
+
+@app.command("list", epilog="Example: evergraph data list")
+def list_command(as_json: AsJson = False, data_dir: DataDir = None) -> None:
+    """List the data sets and whether their files are on this disk."""
+    rows = [
+        {"name": name, "summary": entry.summary, "here": _is_here(name, data_dir), "licence": entry.licence}
+        for name, entry in DATASETS.items()
+    ]
+    if as_json:
+        print_json({"datasets": rows})
+        return
+    table = Table("name", "on this disk", "what it is", box=None, pad_edge=False)
+    for row in rows:
+        table.add_row(str(row["name"]), "yes" if row["here"] else "no", str(row["summary"]))
+    STDOUT.print(table)
+
+
+@app.command("info", epilog="Example: evergraph data info digits --json")
+def info_command(
+    name: Name,
+    features: Annotated[str | None, typer.Option(help="Derive features: spectral:D or degree.")] = None,
+    as_json: AsJson = False,
+    data_dir: DataDir = None,
+) -> None:
+    """Count nodes, edges, features, classes and tasks after standardisation."""
+    graph = load_dataset(name, features=features, data_dir=data_dir, progress=True)
+    _print_facts({**_about(name), **describe(graph)}, as_json=as_json)
+
+
+@app.command("fetch", epilog="Example: evergraph data fetch digits")
+def fetch_command(name: Name, as_json: AsJson = False, data_dir: DataDir = None) -> None:
+    """Bring the files of a data set to this disk, unless they are here."""
+    files = _files(name, data_dir, download=True)
+    if not files:
+        note(f"{name} needs no file")
+    _print_facts({"name": name, "files": files}, as_json=as_json)
+
+
+@app.command("check", epilog="Example: evergraph data check digits")
+def check_command(name: Name, as_json: AsJson = False, data_dir: DataDir = None) -> None:
+    """Load a data set completely and compare it with what is known of it."""
+    graph = load_dataset(name, data_dir=data_dir, progress=True)
+    found = (graph.n_nodes, graph.n_edges)
+    known = None if is_path(name) else DATASETS[name].counts
+    if known is not None and found != known:
+        raise DataError(
+            f"{name} must have {known[0]:,} nodes and {known[1]:,} edges after standardisation, "
+            f"got {found[0]:,} and {found[1]:,} instead; fetch its files again"
+        )
+    verdict = "loads" if known is None else "loads, and its counts are the published ones"
+    _print_facts({"name": name, "ok": True, "verdict": verdict, **describe(graph)}, as_json=as_json)
+
+
+def describe(graph: Graph) -> dict[str, Any]:
+    """The counts of a graph; `edges` counts adjacency entries, so an undirected edge twice."""
+    config = StreamConfig()
+    order, messages = class_plan(graph, config, 0)
+    sizes = np.unique(graph.labels, return_counts=True)[1]
+    return {
+        "name": graph.name,
+        "nodes": graph.n_nodes,
+        "edges": graph.n_edges,
+        "features": graph.n_features,
+        "classes": len(sizes),
+        "tasks": math.ceil(len(order) / config.classes_per_task),
+        "smallest_class": int(sizes.min()),
+        "largest_class": int(sizes.max()),
+        "directed": graph.directed,
+        "remarks": [*graph.remarks, *messages],
+    }
+
+
+def _about(name: str) -> dict[str, Any]:
+    if is_path(name):
+        return {}
+    entry = DATASETS[name]
+    return {"summary": entry.summary, "citation": entry.citation, "licence": entry.licence or "not stated"}
+
+
+def _files(name: str, data_dir: Path | None, *, download: bool) -> list[str]:
+    if is_path(name):
+        raise DataError(f"the name of a data set is wanted, got the path {name} instead; a file needs no fetching")
+    locate = locator(data_dir, download=download, progress=True)
+    return [str(locate(file)) for file in DATASETS[name].files]
+
+
+def _is_here(name: str, data_dir: Path | None) -> bool:
+    try:
+        _files(name, data_dir, download=False)
+    except DataError:
+        return False
+    return True
+
+
+def _print_facts(facts: dict[str, Any], *, as_json: bool) -> None:
+    if as_json:
+        print_json(facts)
+        return
+    table = Table(show_header=False, box=None, pad_edge=False)
+    for key, value in facts.items():
+        shown = (
+            "\n".join(map(str, value)) if isinstance(value, list) else f"{value:,}" if type(value) is int else value
+        )
+        table.add_row(key.replace("_", " "), str(shown))
+    STDOUT.print(table)

@@ -1,0 +1,53 @@
+"""The figures of one run in percent, as every table, picture and JSON output shows them."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evergraph import metrics
+from evergraph.run import counts
+
+
+def percent(values: NDArray[np.float64]) -> list[Any]:
+    """Shares as nested lists of percentages, None for NaN; not rounded."""
+    if values.ndim == 0:
+        return None if np.isnan(values) else float(values) * 100  # type: ignore[return-value]
+    return [percent(value) for value in values]
+
+
+def summarise(record: dict[str, Any]) -> dict[str, Any]:
+    """AA, AF, the matrices and the costs of a finished run; accuracies class-balanced on test unless named else."""
+    test = counts(record, "test")
+    matrix = test.balanced()
+    plain = test.plain()
+    val = counts(record, "val").balanced()
+    return {
+        "aa": metrics.average_accuracy(matrix) * 100,
+        "af": metrics.average_forgetting(matrix) * 100,
+        "matrix": percent(matrix),
+        "aa_curve": percent(metrics.accuracy_curve(matrix)),
+        "learning_accuracy": metrics.learning_accuracy(matrix) * 100,
+        "backward_transfer": metrics.backward_transfer(matrix) * 100,
+        "forward_transfer": None,
+        "per_class": percent(test.per_class()[-1]),
+        "plain": {"aa": metrics.average_accuracy(plain) * 100, "af": metrics.average_forgetting(plain) * 100},
+        "val": {"aa": metrics.average_accuracy(val) * 100, "af": metrics.average_forgetting(val) * 100},
+        "seconds": {phase: sum(task.get(phase, 0.0) for task in record["seconds"]) for phase in phases(record)},
+        "memory": record["memory"][-1],
+        "peak_bytes": record["peak_bytes"],
+        "remarks": [*record["data"]["remarks"], *record["data"]["messages"]],
+    }
+
+
+def phases(record: dict[str, Any]) -> list[str]:
+    """The phases that were timed, in order of their first appearance."""
+    return list(dict.fromkeys(phase for task in record["seconds"] for phase in task))
+
+
+def title(record: dict[str, Any]) -> str:
+    """Data set, method and backbone of a run in one line; data that are not what their name says are named so."""
+    config = record["config"]
+    text = f"{record['data']['name']} · {config['method']['name']} · {config['backbone']['name']}"
+    derived = config["dataset"]["features"]
+    return f"{text} · derived features ({derived})" if derived else text

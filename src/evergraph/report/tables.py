@@ -1,0 +1,44 @@
+"""Tables for the terminal."""
+
+from typing import Any
+
+from rich.table import Table
+from rich.text import Text
+
+from evergraph.report.summary import summarise, title
+
+
+def matrix_table(record: dict[str, Any]) -> Table:
+    """The accuracy matrix in percent, one row for each task learned, with AA so far as the last column."""
+    summary = summarise(record)
+    table = Table(title=title(record), title_justify="left", caption="accuracy, %", caption_justify="left")
+    table.add_column("after task", justify="right")
+    for index in range(len(summary["matrix"])):
+        table.add_column(str(index + 1), justify="right")
+    table.add_column("AA", justify="right", style="bold")
+    for index, row in enumerate(summary["matrix"]):
+        cells = [Text("") if value is None else Text(f"{value:.1f}", style=_shade(value)) for value in row]
+        table.add_row(str(index + 1), *cells, f"{summary['aa_curve'][index]:.1f}")
+    return table
+
+
+def _shade(value: float) -> str:
+    return "green" if value >= 80 else "yellow" if value >= 40 else "red"
+
+
+def verdict_lines(record: dict[str, Any]) -> list[str]:
+    """AA, AF and the costs of a run in a few lines."""
+    summary = summarise(record)
+    seconds = ", ".join(f"{phase} {value:.1f} s" for phase, value in summary["seconds"].items())
+    memory = summary["memory"]
+    lines = [
+        f"AA {summary['aa']:.2f} %   AF {summary['af']:.2f} %   (class-balanced, test)",
+        f"plain accuracy: AA {summary['plain']['aa']:.2f} %   validation: AA {summary['val']['aa']:.2f} %",
+        f"time: {seconds}; peak memory {summary['peak_bytes'] / 2**20:.0f} MiB",
+    ]
+    if memory["bytes"]:
+        lines.append(
+            f"kept of the past: {memory['nodes']:,} nodes, {memory['edges']:,} edges, "
+            f"{memory['bytes'] / 2**20:.2f} MiB"
+        )
+    return lines + [f"note: {remark}" for remark in summary["remarks"]]
