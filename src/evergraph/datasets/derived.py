@@ -2,16 +2,20 @@
 
 from dataclasses import dataclass, replace
 from enum import Enum
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.sparse.linalg import ArpackError, eigsh
 
 from evergraph.errors import ConfigError, ConvergenceError
 from evergraph.graph import Graph, standardise
 
 DENSE_BELOW = 600
+TOLERANCE = 1e-3
+DEGREES = (8, 16, 32, *(40,) * 40)
+
+Block: TypeAlias = NDArray[np.floating[Any]]
 
 
 class Kind(Enum):
@@ -59,7 +63,7 @@ def degree_bins(adjacency: sparse.csr_array) -> NDArray[np.float32]:
 def spectral(adjacency: sparse.csr_array, size: int) -> NDArray[np.float32]:
     """The top eigenvectors of D^-1/2 A D^-1/2 as columns of mean square 1, largest eigenvalue first.
 
-    The entry of largest magnitude of each column is positive, and the iteration starts from a fixed vector.
+    The entry of largest magnitude of each column is positive, and the iteration starts from fixed vectors.
     """
     n = adjacency.shape[0]
     if size >= n:
@@ -72,14 +76,45 @@ def spectral(adjacency: sparse.csr_array, size: int) -> NDArray[np.float32]:
     return np.ascontiguousarray(vectors * (np.sign(peak) * np.sqrt(n)), dtype=np.float32)
 
 
-def _top_eigenvectors(matrix: sparse.csr_array, size: int) -> NDArray[np.float64]:
+def _top_eigenvectors(matrix: sparse.csr_array, size: int) -> Block:
+    """Orthonormal columns, largest eigenvalue first: dense for a small matrix, else by filtered iteration.
+
+    Differs from Lanczos (eigsh) in that a block of vectors is multiplied at once: the eigenvalues of a graph crowd
+    below 1, where Lanczos needs many restarts; measured on ogbn-arxiv, spectral:128 is several times as fast.
+    """
     n = matrix.shape[0]
-    if n < DENSE_BELOW or 2 * size >= n:
+    width = size + max(size // 4, 8)
+    if n < DENSE_BELOW or 2 * width >= n:
         return np.linalg.eigh(matrix.toarray())[1][:, : -size - 1 : -1]
-    start = np.random.default_rng(0).standard_normal(n)
-    try:
-        values, vectors = eigsh(matrix, k=size, which="LA", v0=start, tol=1e-4)
-    except ArpackError as error:
-        raise ConvergenceError(f"spectral:{size} must converge, got {error} instead; ask for fewer") from None
-    result: NDArray[np.float64] = vectors[:, np.argsort(-values)]
-    return result
+    matrix = matrix.astype(np.float32)
+    block = np.random.default_rng(0).standard_normal((n, width), dtype=np.float32)
+    bound = 0.5
+    for degree in DEGREES:
+        basis, _ = np.linalg.qr(_filtered(matrix, block, bound, degree))
+        product = matrix @ basis
+        values, rotation = np.linalg.eigh(basis.T @ product)
+        values, rotation = values[::-1], rotation[:, ::-1]
+        block = basis @ rotation
+        residual = np.linalg.norm((product @ rotation - block * values)[:, :size], axis=0).max()
+        if residual < TOLERANCE:
+            return np.asarray(block[:, :size])
+        bound = float(values[-1])
+    raise ConvergenceError(
+        f"spectral:{size} must reach a residual of {TOLERANCE}, got {residual:.1e} instead; ask for fewer or more"
+    )
+
+
+def _filtered(matrix: sparse.csr_array, block: Block, bound: float, degree: int) -> Block:
+    """A Chebyshev polynomial of the matrix times the block: 1 at eigenvalue 1, small on [-1, bound]."""
+    centre, half = (bound - 1) / 2, (bound + 1) / 2
+    first = factor = half / (1 - centre)
+    before = block
+    now: Block = (matrix @ block - np.float32(centre) * block) * np.float32(factor / half)
+    for _ in range(degree - 1):
+        following = 1 / (2 / first - factor)
+        after = matrix @ now
+        after -= np.float32(centre) * now
+        after *= np.float32(2 * following / half)
+        after -= np.float32(factor * following) * before
+        before, now, factor = now, after, following
+    return now

@@ -16,17 +16,17 @@ CHUNK = 1 << 22
 class SbmOptions(Settings):
     """The knobs of the generator; the same options give the same graph, bit by bit."""
 
-    nodes: int = Field(2000, ge=2, le=2**31 - 2)
-    mean_degree: float = Field(10.0, gt=0, description="adjacency entries per node")
-    classes: int = Field(10, ge=1)
-    features: int = Field(32, ge=1)
-    homophily: float = Field(0.8, ge=0, le=1, description="the fraction of edges inside a class")
-    imbalance: float = Field(1.0, ge=1, description="size of the largest class over that of the smallest")
+    nodes: int = Field(default=2000, ge=2, le=2**31 - 2)
+    mean_degree: float = Field(default=10.0, gt=0, description="adjacency entries per node")
+    classes: int = Field(default=10, ge=1)
+    features: int = Field(default=32, ge=1)
+    homophily: float = Field(default=0.8, ge=0, le=1, description="the fraction of edges inside a class")
+    imbalance: float = Field(default=1.0, ge=1, description="size of the largest class over that of the smallest")
     directed: bool = False
-    seed: int = Field(0, ge=0)
-    signal: float = Field(1.0, ge=0, description="length of every class mean")
-    noise: float = Field(0.5, ge=0, description="deviation of every feature around its class mean")
-    degree_exponent: float = Field(2.5, gt=2, description="exponent of the power law of the degrees")
+    seed: int = Field(default=0, ge=0)
+    signal: float = Field(default=1.0, ge=0, description="length of every class mean")
+    noise: float = Field(default=0.5, ge=0, description="deviation of every feature around its class mean")
+    degree_exponent: float = Field(default=2.5, gt=2, description="exponent of the power law of the degrees")
 
 
 def load(options: SbmOptions, _locate: Locate) -> Graph:
