@@ -1,3 +1,5 @@
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -115,6 +117,6 @@ def test_features_depend_on_the_class() -> None:
         ({"nodes": 20, "classes": 1, "mean_degree": 4}, "room for 0 edges between"),
     ],
 )
-def test_what_cannot_be_drawn_is_refused(options: dict[str, float], words: str) -> None:
+def test_what_cannot_be_drawn_is_refused(options: dict[str, Any], words: str) -> None:
     with pytest.raises(ConfigError, match=words):
-        generate(SbmOptions(**options))  # type: ignore[arg-type]
+        generate(SbmOptions(**options))

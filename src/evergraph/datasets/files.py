@@ -83,11 +83,11 @@ def _from_tables(path: Path, options: FileOptions) -> Graph:
     edges = read_table(path)
     nodes = read_table(options.nodes or _node_table(path))
     rows = _rows_by_id(nodes)
+    labels, class_names = _labels(nodes)
     ends = _ends(edges, "source", rows, nodes), _ends(edges, "target", rows, nodes)
     weight = edges.numbers(["weight"])[:, 0] if "weight" in edges.columns else None
     with about(path):
         adjacency = _adjacency(ends, weight, len(rows), options, edges)
-    labels, class_names = _labels(nodes)
     names = tuple(name for name in nodes.columns if name not in ("id", "label"))
     with about(nodes.path):
         return make_graph(

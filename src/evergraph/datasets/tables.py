@@ -47,7 +47,8 @@ class Table:
         for position, name in enumerate(names):
             column = self.column(name)
             try:
-                result[:, position] = column.astype(np.float64)
+                with np.errstate(over="ignore"):
+                    result[:, position] = column.astype(np.float64)
             except (TypeError, ValueError):
                 raise self._not_a_number(name) from None
             if not np.isfinite(result[:, position]).all():
@@ -65,7 +66,7 @@ class Table:
 
 def _is_finite(value: object) -> bool:
     try:
-        return bool(np.isfinite(np.float32(value)))  # type: ignore[arg-type]
+        return abs(float(value)) <= np.finfo(np.float32).max  # type: ignore[arg-type]
     except (TypeError, ValueError):
         return False
 
