@@ -66,7 +66,7 @@ class Table:
 
 def _is_finite(value: object) -> bool:
     try:
-        return abs(float(value)) <= np.finfo(np.float32).max  # type: ignore[arg-type]
+        return abs(float(value)) <= float(np.finfo(np.float32).max)  # type: ignore[arg-type]
     except (TypeError, ValueError):
         return False
 
