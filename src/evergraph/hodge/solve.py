@@ -1,0 +1,140 @@
+"""The certified solve of the singular Laplacian system."""
+
+from dataclasses import dataclass
+from enum import Enum
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import csr_array, diags_array
+
+from evergraph.errors import ConfigError, ConvergenceError
+from evergraph.hodge.cg import Precondition, jacobi, refine
+from evergraph.hodge.checks import Vector, as_node_weights, as_undirected, as_vector
+from evergraph.hodge.components import Components, components_of
+from evergraph.hodge.multigrid import multigrid
+from evergraph.hodge.operators import laplacian_of
+
+NOISE = 1e-13
+"""A right side that falls below this fraction of itself when it is projected counts as zero."""
+
+
+class Method(Enum):
+    """How the conjugate gradients are preconditioned."""
+
+    JACOBI = "jacobi"
+    MULTIGRID = "multigrid"
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """A solution (n,) with its certificate: the true relative residual, iterations, and whether it was met."""
+
+    value: Vector
+    residual: float
+    iterations: int
+    converged: bool
+
+
+def solve_laplacian(
+    adjacency: csr_array,
+    rhs: ArrayLike,
+    *,
+    node_weights: ArrayLike | None = None,
+    method: Method = Method.JACOBI,
+    tolerance: float = 1e-10,
+    max_iterations: int = 10_000,
+    must_converge: bool = True,
+) -> Solution:
+    """Return the minimum-norm least-squares solution x = Δ₀† b, Δ₀ = diag(w)⁻¹ (D - A); b and x are (n,).
+
+    On every connected component the w-weighted mean of b is removed, which projects it onto the range of Δ₀, and
+    x has w-weighted mean zero; least squares and norm are those of <s, t> = sum_i w_i s_i t_i. The residual is
+    the largest over the components of |b - Δ₀ x| / |b| with b projected. Where it stays above the tolerance, a
+    ConvergenceError is raised, or with must_converge=False the unconverged solution is returned.
+    """
+    check_limits(tolerance, max_iterations)
+    graph = as_undirected(adjacency)
+    right = as_vector(rhs, graph.shape[0], "the right-hand side")
+    root = np.sqrt(as_node_weights(node_weights, graph.shape[0]))
+    # Rows of falling degree: the inner loop of the matrix product is then as long as in the row before, which
+    # the processor predicts; a product with the ogbn-arxiv graph takes about 0.6 of its time in the given order.
+    order = np.argsort(-np.diff(graph.indptr), kind="stable")
+    system = _permuted(_symmetric_form(graph, root), order)
+    components = Components(components_of(graph, root).label[order], root[order])
+    scaled, residual, iterations = _solve(
+        system,
+        components,
+        (root * right)[order],
+        method=method,
+        tolerance=tolerance,
+        limit=max_iterations,
+    )
+    value = np.empty_like(right)
+    value[order] = scaled / components.null
+    return certify(Solution(value, residual, iterations, residual <= tolerance), tolerance, must_converge)
+
+
+def check_limits(tolerance: float, max_iterations: int) -> None:
+    """Raise a ConfigError unless 0 < tolerance < 1 and max_iterations >= 1."""
+    if not 0.0 < tolerance < 1.0:
+        raise ConfigError(f"tolerance has to lie between 0 and 1, got {tolerance} instead; 1e-10 is the default")
+    if max_iterations < 1:
+        raise ConfigError(f"max_iterations has to be at least 1, got {max_iterations} instead; raise it")
+
+
+def certify(solution: Solution, tolerance: float, must_converge: bool) -> Solution:
+    """Return the solution, or raise a ConvergenceError if it had to converge and did not."""
+    if must_converge and not solution.converged:
+        raise ConvergenceError(
+            f"the solver has to reach a relative residual of {tolerance:g}, got {solution.residual:.3g} instead "
+            f"after {solution.iterations} iterations; raise max_iterations or the tolerance, "
+            "and use method=Method.MULTIGRID on a mesh-like graph"
+        )
+    return solution
+
+
+def _symmetric_form(graph: csr_array, root: Vector) -> csr_array:
+    """Return R⁻¹ (D - A) R⁻¹ with R = diag(root): Δ₀ in the variables R x, where its inner product is Euclidean."""
+    if np.all(root == 1.0):
+        return laplacian_of(graph)
+    inverse = diags_array(1.0 / root)
+    return csr_array(inverse @ laplacian_of(graph) @ inverse)
+
+
+def _permuted(matrix: csr_array, order: NDArray[np.intp]) -> csr_array:
+    """Return matrix[order][:, order] with the columns of a row left unsorted, which a product does not mind."""
+    rank = np.empty(len(order), dtype=matrix.indices.dtype)
+    rank[order] = np.arange(len(order))
+    rows = csr_array(matrix[order])
+    return csr_array((rows.data, rank[rows.indices], rows.indptr), shape=matrix.shape)
+
+
+def _solve(
+    system: csr_array, components: Components, rhs: Vector, *, method: Method, tolerance: float, limit: int
+) -> tuple[Vector, float, int]:
+    """Return the solution, its residual and the iterations of the symmetric system, all components in one run.
+
+    The system is block diagonal, so each component's right side can be scaled to norm 1 and its solution scaled
+    back: no component hides its residual behind a component with a larger right side.
+    """
+    peak = float(np.abs(rhs).max(initial=0.0)) or 1.0
+    projected = components.project(rhs / peak)
+    size = components.norms(projected)
+    size[size <= NOISE * components.norms(rhs / peak)] = 0.0
+    factor = size[components.label]
+    unit = np.divide(projected, factor, out=np.zeros_like(rhs), where=factor > 0.0)
+    if not unit.any():
+        return unit, 0.0, 0
+    found = refine(
+        system.__matmul__, _preconditioner(system, components, method), unit, goal=tolerance, limit=limit
+    )
+    value = components.project(found.value)
+    residual = components.norms(unit - system @ value).max()
+    return value * factor * peak, float(residual), found.iterations
+
+
+def _preconditioner(system: csr_array, components: Components, method: Method) -> Precondition:
+    """Return what the method stands for."""
+    if method is Method.MULTIGRID:
+        return multigrid(system, components)
+    return jacobi(system.diagonal())

@@ -1,0 +1,85 @@
+from random import Random
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from evergraph.errors import DataError
+from evergraph.hodge import Orientation, hodge_potential
+
+from .graphs import directed_graphs, quick, undirected_graphs
+
+
+def _pseudo_inverse(dense: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.linalg.pinv(np.diag(dense.sum(axis=1)) - dense, rcond=1e-10).astype(np.float64)
+
+
+@quick
+@given(undirected_graphs())
+def test_undirected_score_is_the_formula_of_the_paper(graph: csr_array) -> None:
+    dense = graph.toarray()
+    expected = -_pseudo_inverse(dense) @ dense.sum(axis=1)
+    assert np.allclose(hodge_potential(graph).value, expected, rtol=0.0, atol=1e-8)
+
+
+@quick
+@given(directed_graphs())
+def test_directed_score_is_the_formula_of_the_paper(graph: csr_array) -> None:
+    edge = graph.toarray()
+    expected = -_pseudo_inverse(np.maximum(edge, edge.T)) @ (edge - edge.T).sum(axis=1)
+    assert np.allclose(hodge_potential(graph, directed=True).value, expected, rtol=0.0, atol=1e-8)
+
+
+@quick
+@given(directed_graphs(weighted=True))
+def test_weights_of_a_directed_graph_weigh_its_one_way_edges(graph: csr_array) -> None:
+    edge = graph.toarray()
+    one_way = np.where(edge.T > 0.0, 0.0, edge)
+    expected = -_pseudo_inverse(np.maximum(edge, edge.T)) @ (one_way - one_way.T).sum(axis=1)
+    found = hodge_potential(graph, directed=True, tolerance=1e-12).value
+    assert np.allclose(found, expected, rtol=0.0, atol=1e-8)
+
+
+@quick
+@given(undirected_graphs(), st.booleans())
+def test_the_opposite_orientation_is_the_negative(graph: csr_array, directed: bool) -> None:
+    graph = csr_array(np.triu(graph.toarray())) if directed else graph
+    paper = hodge_potential(graph, directed=directed, orientation=Orientation.PAPER)
+    opposite = hodge_potential(graph, directed=directed, orientation=Orientation.OPPOSITE)
+    assert np.allclose(opposite.value, -paper.value, atol=1e-12)
+
+
+def test_a_directed_path_is_climbed_one_step_per_edge() -> None:
+    path = csr_array(np.diag(np.ones(3), 1))
+    assert hodge_potential(path, directed=True).value == pytest.approx([-1.5, -0.5, 0.5, 1.5])
+
+
+def test_the_centre_of_a_star_scores_lowest_by_the_final_formula() -> None:
+    star = np.zeros((5, 5))
+    star[0, 1:] = star[1:, 0] = 1.0
+    score = hodge_potential(csr_array(star)).value
+    assert score == pytest.approx([-0.48, 0.12, 0.12, 0.12, 0.12])
+
+
+def test_edges_that_go_both_ways_cancel() -> None:
+    both = csr_array([[0.0, 1.0, 0.0], [1.0, 0.0, 1.0], [0.0, 1.0, 0.0]])
+    solution = hodge_potential(both, directed=True)
+    assert solution.value.tolist() == [0.0, 0.0, 0.0]
+    assert hodge_potential(both).value.any()
+
+
+def test_a_directed_graph_passed_as_undirected_is_refused() -> None:
+    with pytest.raises(DataError, match="directed=True"):
+        hodge_potential(csr_array([[0.0, 1.0], [0.0, 0.0]]))
+
+
+@quick
+@given(undirected_graphs(), st.randoms(use_true_random=False))
+def test_renaming_the_nodes_renames_the_scores(graph: csr_array, random: Random) -> None:
+    order = list(range(graph.shape[0]))
+    random.shuffle(order)
+    renamed = csr_array(graph.toarray()[np.ix_(order, order)])
+    assert np.allclose(hodge_potential(renamed).value, hodge_potential(graph).value[order], atol=1e-8)
