@@ -102,7 +102,9 @@ def test_a_failed_download_says_what_to_put_where(upstream: tuple[Path, str], tm
     with pytest.raises(DataError, match=r"g.npz is needed.*nowhere.npz failed \(404.*put it at") as caught:
         locator(tmp_path)(missing)
     assert str(tmp_path / "g.npz") in str(caught.value)
-    with pytest.raises(DataError, match=r"failed .*in a folder named by EVERGRAPH_DATA"):
+    with pytest.raises(
+        DataError, match=r"failed \(no connection\); put it into a folder and name that in EVERGRAPH_DATA"
+    ):
         locator()(RemoteFile("g.npz", "http://127.0.0.1:9/g.npz"))
 
 

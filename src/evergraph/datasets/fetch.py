@@ -67,6 +67,7 @@ def _downloaded(file: RemoteFile, data_dir: Path | None, *, download: bool, prog
 def _retrieve(file: RemoteFile, target: Path, known: str | None, data_dir: Path | None, *, progress: bool) -> None:
     """Let pooch download the file unless it is there with the known hash."""
     import pooch
+    import requests
 
     from evergraph.datasets.progress import DownloadBar
 
@@ -81,7 +82,8 @@ def _retrieve(file: RemoteFile, target: Path, known: str | None, data_dir: Path 
             downloader=pooch.HTTPDownloader(progressbar=bar or False, timeout=60),
         )
     except OSError as error:
-        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        unanswered = isinstance(error, requests.RequestException) and error.response is None
+        reason = "no connection" if unanswered else str(error)
         raise DataError(_missing(file, data_dir, f"downloading it from {file.url} failed ({reason})")) from None
     except ValueError as error:
         raise DataError(
@@ -95,8 +97,8 @@ def _retrieve(file: RemoteFile, target: Path, known: str | None, data_dir: Path 
 
 def _missing(file: RemoteFile, data_dir: Path | None, why: str) -> str:
     folder = data_dir or os.environ.get(DATA_VARIABLE)
-    place = f"{Path(folder) / file.name}" if folder else f"{file.name} in a folder named by {DATA_VARIABLE}"
-    return f"the file {file.name} is needed, got no such file instead, and {why}; put it at {place}"
+    place = f"at {Path(folder) / file.name}" if folder else f"into a folder and name that in {DATA_VARIABLE}"
+    return f"the file {file.name} is needed, got no such file instead, and {why}; put it {place}"
 
 
 def _sha256(path: Path) -> str:
