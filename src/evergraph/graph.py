@@ -203,17 +203,19 @@ def _checked_adjacency(adjacency: sparse.sparray | sparse.spmatrix) -> sparse.cs
         raise DataError("the graph must have at least one node, got an empty graph instead")
     matrix = sparse.csr_array(adjacency, dtype=np.float32)
     if matrix.nnz and (matrix.indices.min() < 0 or matrix.indices.max() >= shape[0]):
-        raise DataError(
-            f"every column of the adjacency must be below {shape[0]}, got {matrix.indices.max()} instead"
-        )
+        worst = matrix.indices.min() if matrix.indices.min() < 0 else matrix.indices.max()
+        raise DataError(f"every column of the adjacency must be from 0 to {shape[0] - 1}, got {worst} instead")
     if not matrix.has_canonical_format:
         stored = matrix.nnz
+        matrix = matrix.copy()  # it may share its arrays with what was given
         matrix.sum_duplicates()
         if matrix.nnz < stored:
             raise DataError(f"every edge must be stored once, got {stored - matrix.nnz} duplicate edges instead")
     if not np.isfinite(matrix.data).all() or np.any(matrix.data < 0):
         raise DataError("every edge weight must be finite and not negative, got NaN, inf or a negative one instead")
-    matrix.eliminate_zeros()
+    if not matrix.data.all():
+        matrix = matrix.copy()
+        matrix.eliminate_zeros()
     return csr(matrix.data, matrix.indices, matrix.indptr, (shape[0], shape[0]))
 
 
@@ -221,7 +223,9 @@ def _checked_features(features: ArrayLike | sparse.sparray | sparse.spmatrix, n:
     result: Features
     if sparse.issparse(features):
         result = sparse.csr_array(features, dtype=np.float32)
-        result.sum_duplicates()
+        if not result.has_canonical_format:
+            result = result.copy()  # it may share its arrays with what was given
+            result.sum_duplicates()
         values = result.data
     else:
         result = values = np.ascontiguousarray(_as_float32(features))
@@ -253,8 +257,8 @@ def _checked_labels(labels: ArrayLike, n: int) -> NDArray[np.int64]:
             raise DataError(
                 f"every node needs a label, got {int(np.isnan(values).sum())} nodes without one instead"
             )
-        if np.any(values != np.floor(values)):
-            raise DataError("labels must be whole numbers, got fractions instead")
+        if np.any(values != np.floor(values)) or np.any(np.abs(values) >= 2**53):
+            raise DataError("labels must be whole numbers, got fractions or numbers too large instead")
     elif values.dtype.kind not in "iub":
         raise DataError(f"labels must be whole numbers, got values of type {values.dtype} instead")
     result = values.astype(np.int64)
