@@ -32,14 +32,22 @@ def preprocess(features: Features, how: Preprocessing, fit_rows: NDArray[np.int6
 
 
 def _row_norms(features: Features, how: Preprocessing) -> NDArray[np.float32]:
+    """Summed in float64: the squares of float32 values can be too large or too small for float32."""
+    squared = how is Preprocessing.ROW_L2
+    sums: NDArray[np.float64]
     if isinstance(features, np.ndarray):
-        order = 1 if how is Preprocessing.ROW_L1 else 2
-        norms: NDArray[np.float32] = np.linalg.norm(features, ord=order, axis=1).astype(np.float32)
-        return norms
-    values = np.abs(features.data) if how is Preprocessing.ROW_L1 else features.data.astype(np.float64) ** 2
-    matrix = sparse.csr_array((values, features.indices, features.indptr), features.shape)
-    sums: NDArray[np.float64] = matrix.sum(axis=1)
-    return (sums if how is Preprocessing.ROW_L1 else np.sqrt(sums)).astype(np.float32)
+        sums = (
+            np.einsum("ij,ij->i", features, features, dtype=np.float64)
+            if squared
+            else np.abs(features).sum(axis=1, dtype=np.float64)
+        )
+    else:
+        values = features.data.astype(np.float64)
+        matrix = sparse.csr_array(
+            (values**2 if squared else np.abs(values), features.indices, features.indptr), features.shape
+        )
+        sums = matrix.sum(axis=1)
+    return (np.sqrt(sums) if squared else sums).astype(np.float32)
 
 
 def _scale_rows(features: Features, norms: NDArray[np.float32]) -> Features:
@@ -56,8 +64,16 @@ def _standard(features: Features, fit_rows: NDArray[np.int64]) -> Features:
         mean, deviation = sample.mean(axis=0, dtype=np.float64), sample.std(axis=0, dtype=np.float64)
         factor = np.divide(1, deviation, out=np.zeros_like(deviation), where=deviation > 0)
         return ((features - mean) * factor).astype(np.float32)
-    mean = np.asarray(sample.mean(axis=0, dtype=np.float64))
-    square = np.asarray((sample * sample).mean(axis=0, dtype=np.float64))
-    deviation = np.sqrt(np.maximum(square - mean**2, 0))
+    deviation = _sparse_deviation(sample.astype(np.float64))
     factor = np.divide(1, deviation, out=np.zeros_like(deviation), where=deviation > 0).astype(np.float32)
     return sparse.csr_array(sparse.csr_array(features) @ sparse.diags_array(factor), dtype=np.float32)
+
+
+def _sparse_deviation(sample: sparse.csr_array) -> NDArray[np.float64]:
+    """The standard deviation of each column, about its mean, so that a constant column has exactly 0."""
+    n, width = sample.shape
+    mean = np.bincount(sample.indices, sample.data, width) / n
+    off = np.bincount(sample.indices, (sample.data - mean[sample.indices]) ** 2, width)
+    absent = n - np.bincount(sample.indices, minlength=width)
+    deviation: NDArray[np.float64] = np.sqrt((off + absent * mean**2) / n)
+    return deviation
