@@ -1,0 +1,51 @@
+"""What every test gets: no data, cache or network of the user, one thread, and the small data sets ready made."""
+
+import os
+from pathlib import Path
+
+import pytest
+import torch
+from hypothesis import settings
+
+from evergraph.datasets import load_dataset
+from evergraph.graph import Graph
+from evergraph.stream import StreamConfig, TaskStream, make_stream
+
+settings.register_profile("evergraph", deadline=None)
+settings.load_profile("evergraph")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Skip what needs the real graphs where they are not."""
+    folder = os.environ.get("EVERGRAPH_DATA")
+    if folder and Path(folder).is_dir():
+        return
+    reason = (
+        f"EVERGRAPH_DATA names {folder}, which is no folder"
+        if folder
+        else "EVERGRAPH_DATA is not set; it names the folder with the real graphs"
+    )
+    for item in items:
+        if item.get_closest_marker("real_data"):
+            item.add_marker(pytest.mark.skip(reason=reason))
+
+
+@pytest.fixture(autouse=True)
+def _own_surroundings(
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    monkeypatch.setenv("EVERGRAPH_CACHE", str(tmp_path_factory.getbasetemp() / "no-cache"))
+    if "real_data" not in request.keywords:
+        monkeypatch.delenv("EVERGRAPH_DATA", raising=False)
+    torch.set_num_threads(1)
+
+
+@pytest.fixture(scope="session")
+def digits() -> Graph:
+    return load_dataset("digits")
+
+
+@pytest.fixture(scope="session")
+def digits_stream(digits: Graph) -> TaskStream:
+    """The digits as five tasks, with every default."""
+    return make_stream(digits, StreamConfig(), split_seed=0, order_seed=0)
