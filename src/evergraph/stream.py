@@ -144,9 +144,8 @@ class TaskStream:
     def _graph_of(self, classes: range) -> tuple[NDArray[np.int64], Graph]:
         nodes = np.sort(np.concatenate([part for k in classes for part in self.splits[k]]))
         graph = self.graph.subgraph(nodes)
-        arrival = np.full(max(self.order) + 1, HIDDEN)
-        arrival[list(self.order)] = np.arange(len(self.order))
-        return nodes, replace(graph, labels=arrival[graph.labels])
+        arrival = np.argsort(self.order)
+        return nodes, replace(graph, labels=arrival[np.searchsorted(self.order, graph.labels, sorter=arrival)])
 
     def _task(self, index: int, nodes: NDArray[np.int64], graph: Graph) -> Task:
         own = self.classes_of(index)
