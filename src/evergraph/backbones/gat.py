@@ -1,7 +1,7 @@
 """GAT: two graph attention layers (Veličković et al., 2018)."""
 
 import torch
-from pydantic import Field
+from pydantic import Field, model_validator
 from torch import Tensor, nn
 from torch.nn.functional import elu, leaky_relu
 
@@ -19,6 +19,12 @@ class GATConfig(Settings):
     dropout: float = Field(0.6, ge=0, lt=1)
     slope: float = Field(0.2, ge=0)
 
+    @model_validator(mode="after")
+    def _heads_share_the_width(self) -> "GATConfig":
+        if self.hidden % self.heads:
+            raise ValueError(f"hidden must be a multiple of heads, got {self.hidden} and {self.heads} instead")
+        return self
+
 
 class GAT(nn.Module):
     """Each node averages its neighbours' W h_j with weights softmax_j LeakyReLU(a_to·W h_i + a_from·W h_j).
@@ -29,8 +35,6 @@ class GAT(nn.Module):
 
     def __init__(self, n_features: int, config: GATConfig, generator: torch.Generator):
         super().__init__()
-        if config.hidden % config.heads:
-            raise ValueError(f"hidden must be a multiple of heads, got {config.hidden} and {config.heads} instead")
         self.heads, self.slope = config.heads, config.slope
         self.width = config.hidden // config.heads
         self.first = InputLinear(n_features, config.hidden, generator)
