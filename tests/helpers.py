@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from scipy import sparse
 from torch import Tensor
 
-from evergraph.evaluate import Evaluator
 from evergraph.graph import Graph, make_graph
 from evergraph.methods import METHODS, Learner
 from evergraph.run import make_learner
@@ -115,7 +114,7 @@ def one_sentence(error: BaseException) -> str:
 
 
 def command_line(arguments: list[str], folder: Path) -> ForkServerProcess:
-    """A process of its own, in its own session, that runs the command line; its output goes to files in `folder`."""
+    """A process of its own that runs the command line; its output goes to two files in `folder`."""
     context = get_context("forkserver")
     context.set_forkserver_preload(["evergraph.cli"])
     process = context.Process(target=_child, args=(arguments, str(folder)))

@@ -1,4 +1,4 @@
-"""Feature preprocessing: norms, zero rows, sparse like dense, and nothing learned from rows that may not be seen."""
+"""Feature preprocessing: norms, zero rows, sparse like dense, nothing learned from rows that may not be seen."""
 
 import numpy as np
 import pytest
