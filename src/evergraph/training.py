@@ -13,6 +13,7 @@ from evergraph.backbones import ModelInput
 from evergraph.backbones.layers import Dropout
 from evergraph.config import Settings
 from evergraph.errors import ConvergenceError
+from evergraph.narrowing import narrow
 
 
 class TrainConfig(Settings):
@@ -72,10 +73,12 @@ def train(
     """Minimise the batches' losses plus the penalty; `adjust` may change the gradients before each step."""
     give_generator(model, generator)
     model.train()
-    optimiser = adam(list(model.parameters()), config)
+    # A penalty or an adjustment speaks of the whole weight, so only a plain loss can be narrowed.
+    narrowing = narrow(model, [batch.input for batch in batches]) if penalty is None and adjust is None else None
+    optimiser = adam(narrowing.parameters if narrowing else list(model.parameters()), config)
     for epoch in range(config.epochs):
         optimiser.zero_grad()
-        loss = torch.stack([batch_loss(model, batch) for batch in batches]).sum()
+        loss = sum((batch_loss(model, batch) for batch in batches[1:]), batch_loss(model, batches[0]))
         if penalty is not None:
             loss = loss + penalty()
         loss.backward()  # type: ignore[no-untyped-call]
@@ -90,6 +93,8 @@ def train(
             )
         if on_epoch is not None:
             on_epoch(epoch + 1, value)
+    if narrowing is not None:
+        narrowing.undo(lambda rest: adam([rest], config), config.epochs)
     model.eval()
 
 

@@ -29,13 +29,14 @@ class Linear(nn.Module):
 class InputLinear(Linear):
     """The linear map that meets the features; while training it can be narrowed to the features that occur.
 
-    Narrowing changes nothing but the time: rows of the weight that meet no feature get no gradient, so
-    the optimiser can treat them apart (see training.py).
+    Narrowing changes nothing but the time: rows of the weight that meet no feature get no gradient, so the
+    optimiser can treat them apart (see narrowing.py).
     """
 
     def __init__(self, inputs: int, outputs: int, generator: torch.Generator):
         super().__init__(inputs, outputs, generator)
-        self.narrowed: Tensor | None = None
+        self.narrowed: tuple[Tensor, Tensor] | None = None
+        """While narrowed: the features kept, and their rows of the weight."""
 
     def forward(self, product: InputProduct) -> Tensor:  # type: ignore[override]
         return product.linear(self._weight_for(product), self.bias)
@@ -47,7 +48,12 @@ class InputLinear(Linear):
     def _weight_for(self, product: InputProduct) -> Tensor:
         if product.columns is None:
             return self.weight
-        return self.narrowed if self.narrowed is not None else self.weight.index_select(0, product.columns)
+        if self.narrowed is None:
+            return self.weight.index_select(0, product.columns)
+        columns, weight = self.narrowed
+        if len(columns) == len(product.columns):
+            return weight
+        return weight.index_select(0, torch.searchsorted(columns, product.columns))
 
 
 class Head(nn.Module):

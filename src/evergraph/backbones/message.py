@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from torch import Tensor
 
-from evergraph.backbones.products import Pattern, SparseMatrix
+from evergraph.backbones.products import Pattern, SparseMatrix, chain_product
 from evergraph.errors import DataError
 from evergraph.graph import Features, Graph, row_entries
 
@@ -116,16 +116,13 @@ class InputProduct:
 
     def linear(self, weight: Tensor, bias: Tensor) -> Tensor:
         """M W + b; W has a row for each of `columns` where those are given, else one for each feature."""
-        return torch.addmm(bias, self.dense, weight) if self.dense is not None else self.multiply(weight) + bias
+        return torch.addmm(bias, self.dense, weight) if self.dense is not None else self.multiply(weight).add_(bias)
 
     def multiply(self, weight: Tensor) -> Tensor:
         """M W."""
         if self.dense is not None:
             return self.dense @ weight
-        result = weight
-        for factor in reversed(self.factors):
-            result = factor @ result
-        return result
+        return chain_product(self.factors, weight)
 
     def dropped(self, dropout: Callable[[Tensor], Tensor]) -> "InputProduct":
         """The product of the same pattern with dropout on the values of M; for a single factor only."""

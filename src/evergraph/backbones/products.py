@@ -5,6 +5,7 @@ pattern because CSR times dense is an order of magnitude faster on a CPU than ga
 """
 
 import warnings
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
@@ -15,6 +16,10 @@ from scipy import sparse
 from torch import Tensor
 
 warnings.filterwarnings("ignore", message=".*[Ss]parse (CSR tensor support is in beta|invariant checks).*")
+
+
+SHORT_ROWS, WIDE = 16, 64
+"""Below so many entries a row, and from so many dense columns on, the kernel for short rows wins (measured)."""
 
 
 class Pattern:
@@ -121,15 +126,31 @@ def weighted_product(pattern: Pattern, values: Tensor, dense: Tensor) -> Tensor:
     return _WeightedProduct.apply(values, dense, pattern)  # type: ignore[no-any-return,no-untyped-call]
 
 
+def csr_product(matrix: Tensor, dense: Tensor) -> Tensor:
+    """A CSR tensor times a dense one by the faster of torch's two kernels: one is for short rows."""
+    short = matrix.is_cpu and matrix.values().numel() < SHORT_ROWS * matrix.shape[0] and dense.shape[1] >= WIDE
+    return torch.sparse.mm(matrix, dense, "sum") if short else matrix @ dense
+
+
+def chain_product(factors: Sequence[SparseMatrix], dense: Tensor) -> Tensor:
+    """The product of several sparse matrices and `dense`, from right to left, differentiable in `dense`."""
+    return _ConstantProduct.apply(dense, *factors)  # type: ignore[no-any-return,no-untyped-call]
+
+
 class _ConstantProduct(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, dense: Tensor, matrix: SparseMatrix) -> Tensor:
-        ctx.matrix = matrix
-        return matrix.tensor @ dense
+    def forward(ctx: Any, dense: Tensor, *factors: SparseMatrix) -> Tensor:
+        ctx.factors = factors
+        for factor in reversed(factors):
+            dense = csr_product(factor.tensor, dense)
+        return dense
 
     @staticmethod
-    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, None]:
-        return ctx.matrix.transposed @ grads[0].contiguous(), None
+    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
+        grad = grads[0].contiguous()
+        for factor in ctx.factors:
+            grad = csr_product(factor.transposed, grad)
+        return grad, *(None for _ in ctx.factors)
 
 
 class _WeightedProduct(torch.autograd.Function):
