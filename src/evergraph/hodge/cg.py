@@ -57,7 +57,7 @@ def conjugate_gradients(
     """Iterate on A x = rhs from x = 0 until the recurred residual is at most the goal.
 
     One product with A and ten passes over vectors per iteration, on buffers made once. The passes are numpy's own
-    loops: BLAS would start threads for vectors this long, which costs far more than it saves where cores are shared.
+    loops: BLAS would start threads for vectors this long, which costs more than it saves where cores are shared.
     On a singular A the null part of the search direction does no harm: A p does not see it.
     """
     value, residual = np.zeros_like(rhs), rhs.copy()
