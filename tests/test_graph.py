@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from helpers import one_sentence
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
@@ -23,6 +22,7 @@ from evergraph.graph import (
     row_entries,
     standardise,
 )
+from helpers import one_sentence
 
 
 @st.composite
@@ -63,9 +63,8 @@ def test_a_subgraph_is_the_dense_selection(
     assert np.array_equal(part.original_ids, nodes)
     assert sparse.issparse(part.features) == sparse_features
     assert part.features is not None
-    assert np.array_equal(
-        part.features[:, [0]].toarray() if sparse_features else part.features[:, [0]], nodes[:, None] + 1
-    )
+    column = part.features[:, [0]]
+    assert np.array_equal(column if isinstance(column, np.ndarray) else column.toarray(), nodes[:, None] + 1)
 
 
 def test_subgraphs_of_subgraphs_remember_the_source() -> None:
