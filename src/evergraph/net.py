@@ -96,15 +96,15 @@ class Net:
         return {**tensors, "task_of_class": self.task_of_class}
 
     def load_state(self, state: Mapping[str, Tensor]) -> None:
-        """The inverse of `state`, whatever number of classes it has."""
-        own = dict(self.model.named_parameters())
-        for name, value in state.items():
-            key = name.removeprefix("model.")
-            if name.startswith("model."):
-                if key not in own:
-                    raise StoreError(
-                        f"a state of this backbone is wanted, got a parameter {key!r} it does not have"
-                    )
-                owner = self.model.get_submodule(key.rpartition(".")[0])
-                setattr(owner, key.rpartition(".")[2], nn.Parameter(value.to(self.device)))
-        self.task_of_class = state["task_of_class"].to(self.device)
+        """The inverse of `state`, whatever number of classes it has; nothing is shared with it afterwards."""
+        given = {name.removeprefix("model."): value for name, value in state.items() if name.startswith("model.")}
+        unlike = sorted(self.model.state_dict().keys() ^ given.keys())
+        if unlike or "task_of_class" not in state:
+            what = unlike[0] if unlike else "task_of_class"
+            raise StoreError(f"a state of this backbone is wanted, got one that differs from it in {what!r} instead")
+        trained = dict(self.model.named_parameters())
+        for key, value in given.items():
+            path, _, name = key.rpartition(".")
+            copy = value.to(self.device, copy=True)
+            setattr(self.model.get_submodule(path), name, nn.Parameter(copy) if key in trained else copy)
+        self.task_of_class = state["task_of_class"].to(self.device, copy=True)
