@@ -15,6 +15,11 @@ settings.register_profile("evergraph", deadline=None)
 settings.load_profile("evergraph")
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """The package silences this remark of torch; pytest would bring it back."""
+    config.addinivalue_line("filterwarnings", "ignore:Sparse CSR tensor support is in beta:UserWarning")
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Skip what needs the real graphs where they are not."""
     folder = os.environ.get("EVERGRAPH_DATA")
