@@ -1,0 +1,23 @@
+"""The accuracy matrix of a method on a stream."""
+
+import numpy as np
+
+from evergraph.evaluate import Evaluator, totals
+from evergraph.metrics import AccuracyMatrix, Counts
+from evergraph.run import make_learner
+from evergraph.stream import TaskStream
+from helpers import CPU, learn_tasks, run_config
+
+
+def measured(method: str, stream: TaskStream, epochs: int) -> AccuracyMatrix:
+    """Learn all tasks with a GCN of 64 units and measure after each, class-balanced, on test nodes."""
+    config = run_config(method={"name": method}, backbone={"hidden": 64}, train={"epochs": epochs, "lr": 0.02})
+    learner = make_learner(config, stream.graph.n_features)
+    evaluate = Evaluator(stream, CPU)
+    correct = np.full((len(stream), stream.n_classes), -1)
+    for index in range(len(stream)):
+        learn_tasks(learner, config, stream, range(index, index + 1))
+        counted = evaluate(learner, index).test
+        correct[index, : len(counted)] = counted
+    first = np.array([stream.classes_of(index).start for index in range(len(stream))] + [stream.n_classes])
+    return Counts(correct, totals(stream)[1], first).balanced()

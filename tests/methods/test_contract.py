@@ -1,0 +1,218 @@
+"""What holds for every registered method."""
+
+import json
+from dataclasses import asdict, replace
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from scipy import sparse
+
+from evergraph.backbones import BACKBONES, model_input
+from evergraph.config import Settings, validated
+from evergraph.evaluate import Evaluator
+from evergraph.graph import Graph, make_graph
+from evergraph.methods import METHODS
+from evergraph.run import make_learner
+from evergraph.runconfig import RunConfig
+from evergraph.stream import TaskView, learner_view
+from evergraph.watch import Watch
+from helpers import (
+    CPU,
+    assert_same_bits,
+    copied,
+    learn_tasks,
+    learned,
+    quick_config,
+    stream_of,
+    tiny_graph,
+)
+
+NAMES = list(METHODS)
+SETTINGS = ["class-il", "task-il"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_entry_is_complete(name: str) -> None:
+    entry = METHODS[name]
+    assert entry.summary
+    assert entry.paper
+    assert issubclass(entry.config, Settings)
+    assert entry.config.model_config.get("extra") == "forbid"
+    assert entry.config.model_config.get("frozen")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_configuration_survives_the_round_trip(name: str) -> None:
+    config = METHODS[name].config()
+    assert (
+        validated(METHODS[name].config, json.loads(json.dumps(config.model_dump(mode="json"))), "method") == config
+    )
+    run = RunConfig.from_values({"method": {"name": name}})
+    assert RunConfig.from_values(json.loads(json.dumps(run.to_values()))) == run
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("backbone", list(BACKBONES))
+def test_the_same_seed_gives_the_same_bits(name: str, backbone: str) -> None:
+    config = quick_config(name, backbone)
+    stream = stream_of(tiny_graph(), config)
+    torch.manual_seed(1)
+    one = learned(config, stream).state()
+    torch.manual_seed(2)
+    assert_same_bits(one, learned(config, stream).state())
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_another_seed_gives_other_bits(name: str) -> None:
+    configs = [quick_config(name, seeds={"init": seed}) for seed in (0, 1)]
+    one, other = (learned(config, stream_of(tiny_graph(), config)).state() for config in configs)
+    assert not torch.equal(one["model.first.weight"], other["model.first.weight"])
+
+
+def contents(view: TaskView) -> list[bytes]:
+    """Every array that a view hands out, as bytes."""
+    graph = view.graph
+    arrays: list[Any] = [view.node_ids, view.train, graph.labels, graph.original_ids]
+    for matrix in (graph.adjacency, graph.features):
+        parts = [matrix.indptr, matrix.indices, matrix.data] if isinstance(matrix, sparse.csr_array) else [matrix]
+        arrays.extend(parts)
+    return [array.tobytes() for array in arrays]
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("sparse_features", [False, True])
+def test_learning_leaves_the_task_as_it_was(name: str, sparse_features: bool) -> None:
+    config = quick_config(name)
+    stream = stream_of(tiny_graph(sparse_features=sparse_features), config)
+    learner = make_learner(config, 5)
+    for index in range(2):
+        views = [learner_view(task) for task in stream.seen(index)]
+        before = [contents(view) for view in views]
+        learner.learn(views[-1], views[:-1] if METHODS[name].sees_past else [], Watch())
+        assert [contents(view) for view in views] == before
+
+
+def outputs_are_sound(config: RunConfig, graph: Graph) -> None:
+    """The method learns all tasks of a graph, and its outputs are finite numbers for all classes."""
+    stream = stream_of(graph, config)
+    learner = make_learner(config, graph.n_features)
+    evaluate = Evaluator(stream, CPU)
+    for index, task in enumerate(stream):
+        learn_tasks(learner, config, stream, range(index, index + 1))
+        logits = learner.net.logits(model_input(task.graph, None, CPU))
+        assert logits.shape == (task.graph.n_nodes, stream.classes_of(index).stop)
+        assert logits.isfinite().all()
+        correct = evaluate(learner, index)
+        assert len(correct.test) == stream.classes_of(index).stop
+    assert all(value.isfinite().all() for value in learner.net.model.state_dict().values())
+
+
+@pytest.mark.parametrize("setting", SETTINGS)
+@pytest.mark.parametrize("backbone", list(BACKBONES))
+@pytest.mark.parametrize("name", NAMES)
+def test_both_settings(name: str, backbone: str, setting: str) -> None:
+    outputs_are_sound(quick_config(name, backbone, stream={"setting": setting}), tiny_graph())
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_edges_between_tasks(name: str) -> None:
+    outputs_are_sound(quick_config(name, stream={"inter_task_edges": True}), tiny_graph())
+
+
+@pytest.mark.parametrize("setting", SETTINGS)
+@pytest.mark.parametrize("name", NAMES)
+def test_one_class_per_task(name: str, setting: str) -> None:
+    outputs_are_sound(quick_config(name, stream={"classes_per_task": 1, "setting": setting}), tiny_graph((6, 6, 6)))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_last_task_of_fewer_classes(name: str) -> None:
+    outputs_are_sound(quick_config(name, stream={"remainder": "keep"}), tiny_graph((6, 6, 6)))
+
+
+@pytest.mark.parametrize("backbone", list(BACKBONES))
+@pytest.mark.parametrize("name", NAMES)
+def test_classes_of_three_nodes(name: str, backbone: str) -> None:
+    outputs_are_sound(quick_config(name, backbone), tiny_graph((3, 12, 3, 3)))
+
+
+@pytest.mark.parametrize("backbone", list(BACKBONES))
+@pytest.mark.parametrize("name", NAMES)
+def test_a_graph_without_edges(name: str, backbone: str) -> None:
+    outputs_are_sound(quick_config(name, backbone), tiny_graph(share=0))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_directed_graph_with_sparse_features(name: str) -> None:
+    outputs_are_sound(quick_config(name), tiny_graph(directed=True, sparse_features=True))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_nodes_without_any_feature(name: str) -> None:
+    graph = tiny_graph()
+    assert isinstance(graph.features, np.ndarray)
+    features = graph.features.copy()
+    features[::3] = 0
+    outputs_are_sound(quick_config(name), make_graph(graph.adjacency, features, graph.labels))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_memory_is_counted_in_whole_numbers(name: str) -> None:
+    config = quick_config(name)
+    stream = stream_of(tiny_graph(), config)
+    learner = make_learner(config, 5)
+    for index in range(2):
+        learn_tasks(learner, config, stream, range(index, index + 1))
+        kept = asdict(learner.memory())
+        assert all(type(value) is int and value >= 0 for value in kept.values()), kept
+        assert kept["bytes"] > 0 or not any(kept.values())
+
+
+@pytest.mark.parametrize("backbone", list(BACKBONES))
+@pytest.mark.parametrize("setting", SETTINGS)
+@pytest.mark.parametrize("name", NAMES)
+def test_a_learner_goes_on_from_its_state_bit_by_bit(name: str, setting: str, backbone: str) -> None:
+    config = quick_config(name, backbone, stream={"setting": setting})
+    stream = stream_of(tiny_graph((6,) * 6), config)
+    whole = learned(config, stream)
+    first = learn_tasks(make_learner(config, 5), config, stream, range(1))
+    for index in (1, 2):
+        fresh = make_learner(config, 5)
+        fresh.load_state(copied(first.state()))
+        assert_same_bits(fresh.state(), first.state())
+        assert fresh.memory() == first.memory()
+        first = learn_tasks(fresh, config, stream, range(index, index + 1))
+    assert_same_bits(first.state(), whole.state())
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_state_is_tensors_by_name_that_one_file_can_hold(name: str) -> None:
+    config = quick_config(name)
+    state = learned(config, stream_of(tiny_graph(), config)).state()
+    assert state
+    for key, value in state.items():
+        assert isinstance(value, torch.Tensor), key
+        assert value.is_contiguous(), key
+    places = [value.data_ptr() for value in state.values() if value.numel()]
+    assert len(set(places)) == len(places)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_hidden_labels_are_never_asked_for(name: str) -> None:
+    """A view in which hidden labels are wild instead of hidden is learned to the same bits."""
+    config = quick_config(name)
+    stream = stream_of(tiny_graph(), config)
+    learners = [make_learner(config, 5) for _ in range(2)]
+    for index in range(2):
+        for learner, hidden in zip(learners, (-1, -999), strict=True):
+            views = [with_hidden(learner_view(task), hidden) for task in stream.seen(index)]
+            learner.learn(views[-1], views[:-1] if METHODS[name].sees_past else [], Watch())
+    assert_same_bits(learners[0].state(), learners[1].state())
+
+
+def with_hidden(view: TaskView, value: int) -> TaskView:
+    labels = np.full_like(view.graph.labels, value)
+    labels[view.train] = view.train_labels
+    return replace(view, graph=replace(view.graph, labels=labels))
