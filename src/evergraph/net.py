@@ -1,6 +1,7 @@
 """Net: a backbone that grows with the classes, and the few things that every method does with it."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TypeAlias
 
 import numpy as np
 import torch
@@ -15,7 +16,8 @@ from evergraph.stream import Setting, TaskView
 from evergraph.training import Batch, TrainConfig, train
 from evergraph.watch import Watch
 
-Build = Callable[[torch.Generator], nn.Module]
+Build: TypeAlias = Callable[[torch.Generator], nn.Module]
+Parameters: TypeAlias = list[Tensor]
 
 
 class Net:
@@ -78,11 +80,44 @@ class Net:
         *,
         penalty: Callable[[], Tensor] | None = None,
         adjust: Callable[[], None] | None = None,
-    ) -> None:
-        """Train on the batches, with the randomness of this task."""
+        snapshots: int = 1,
+    ) -> list[Parameters]:
+        """Train on the batches, with the randomness of this task.
+
+        Returns copies of the parameters at `snapshots` epochs, evenly spaced, the last one left out: that is the
+        model itself.
+        """
+        epochs = self.config.epochs
+        wanted = {round(k * epochs / snapshots) for k in range(1, snapshots)} - {0, epochs}
+        taken: list[Parameters] = []
+
+        def on_epoch(epoch: int, loss: float) -> None:
+            watch.epoch(epoch, loss)
+            if epoch in wanted:
+                taken.append([value.detach().clone() for value in self.model.parameters()])
+
         generator = torch_generator(self.seed, Purpose.TRAINING, task.index)
         with watch.phase("train"):
-            train(self.model, batches, self.config, generator, penalty=penalty, adjust=adjust, on_epoch=watch.epoch)
+            train(
+                self.model,
+                batches,
+                self.config,
+                generator,
+                penalty=penalty,
+                adjust=adjust,
+                on_epoch=on_epoch,
+                whole=bool(wanted),
+            )
+        return taken
+
+    def at_each(self, snapshots: Sequence[Parameters]) -> Iterator[None]:
+        """Put the model at each of its snapshots in turn, last of all where it is now."""
+        own = [value.detach().clone() for value in self.model.parameters()]
+        for values in (*snapshots, own):
+            with torch.no_grad():
+                for parameter, value in zip(self.model.parameters(), values, strict=True):
+                    parameter.copy_(value)
+            yield
 
     def logits(self, inputs: ModelInput) -> Tensor:
         """Outputs for the rows of `inputs`, without side effects: (rows, classes)."""
@@ -101,7 +136,9 @@ class Net:
         unlike = sorted(self.model.state_dict().keys() ^ given.keys())
         if unlike or "task_of_class" not in state:
             what = unlike[0] if unlike else "task_of_class"
-            raise StoreError(f"a state of this backbone is wanted, got one that differs from it in {what!r} instead")
+            raise StoreError(
+                f"a state of this backbone is wanted, got one that differs from it in {what!r} instead"
+            )
         trained = dict(self.model.named_parameters())
         for key, value in given.items():
             path, _, name = key.rpartition(".")

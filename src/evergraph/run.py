@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import scipy
 import torch
+from numpy.typing import NDArray
 from scipy import sparse
 
 import evergraph
@@ -20,6 +21,7 @@ from evergraph.datasets import Steps, load_dataset
 from evergraph.errors import StoreError
 from evergraph.evaluate import Evaluator, totals
 from evergraph.graph import Graph
+from evergraph.hodge import hodge_potential
 from evergraph.methods import METHODS, Learner
 from evergraph.metrics import Counts
 from evergraph.net import Net
@@ -105,9 +107,11 @@ def _work(config: RunConfig, stream: TaskStream, store: RunStore, watch: Watch) 
         learner.load_state(store.state())
     evaluate = Evaluator(stream, learner.net.device)
     sees_past = METHODS[config.method_name].sees_past
+    potential = whole_potential(stream.graph) if config.wants_whole_potential else None
     for index in range(len(tasks), len(stream)):
         watch.task(index, len(stream))
-        views = [learner_view(task) for task in stream.seen(index)] if sees_past else [learner_view(stream[index])]
+        seen = stream.seen(index) if sees_past else [stream[index]]
+        views = [learner_view(task, potential) for task in seen]
         learner.learn(views[-1], views[:-1], watch)
         with watch.phase("evaluate"):
             correct = evaluate(learner, index)
@@ -123,6 +127,11 @@ def _work(config: RunConfig, stream: TaskStream, store: RunStore, watch: Watch) 
         )
         store.save_task(index, tasks[-1], learner.state())
     store.finish(make_record(config, stream, tasks))
+
+
+def whole_potential(graph: Graph) -> NDArray[np.float64]:
+    """The Hodge potential of the whole graph: (nodes,)."""
+    return hodge_potential(graph.adjacency, directed=graph.directed).value
 
 
 def describe(stream: TaskStream) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from evergraph.config import Settings, validated
 from evergraph.datasets import DATASETS, is_path
 from evergraph.errors import ConfigError
 from evergraph.methods import METHODS
+from evergraph.methods.ftf_er import Scope
 from evergraph.stream import StreamConfig
 from evergraph.training import TrainConfig
 
@@ -74,7 +75,7 @@ class RunConfig:
             backbone_name=BACKBONES.canonical(backbone_name),
             backbone=validated(BACKBONES[backbone_name].config, backbone, "backbone"),
             method_name=METHODS.canonical(method_name),
-            method=validated(METHODS[method_name].config, method, "method"),
+            method=validated(METHODS[method_name].config, _with_budget(method, method_name, values), "method"),
             train=validated(TrainConfig, values.get("train", {}), "train"),
             seeds=validated(SeedConfig, values.get("seeds", {}), "seeds"),
         )
@@ -89,6 +90,11 @@ class RunConfig:
             "train": self.train.model_dump(mode="json"),
             "seeds": self.seeds.model_dump(mode="json"),
         }
+
+    @property
+    def wants_whole_potential(self) -> bool:
+        """Whether the method ranks nodes by the topology of the whole graph."""
+        return getattr(self.method, "scope", None) is Scope.FULL
 
     def digest(self) -> str:
         """The same for the same settings, whatever the order in which they were given."""
@@ -109,6 +115,14 @@ def _canonical_dataset(section: Mapping[str, Any]) -> dict[str, Any]:
     if not isinstance(name, str) or is_path(name):
         return dict(section)
     return {**section, "name": DATASETS.canonical(name)}
+
+
+def _with_budget(method: dict[str, Any], name: str, values: Mapping[str, Any]) -> dict[str, Any]:
+    """A method's settings, with the budget that the paper uses on this data set where none is given."""
+    dataset = values.get("dataset", {}).get("name", "digits")
+    if "budget" in method or "budget" not in METHODS[name].config.model_fields or is_path(str(dataset)):
+        return method
+    return {"budget": DATASETS[str(dataset)].budget, **method}
 
 
 def _chosen(section: Mapping[str, Any], default: str, where: str) -> tuple[str, dict[str, Any]]:

@@ -81,6 +81,7 @@ class TaskView:
     """What a learner sees of a task: the graph, and the labels of the training nodes; all others are HIDDEN.
 
     classes: the class indices of this task; node_ids: the rows of the full graph; train: rows of `graph`.
+    potential: the Hodge potential -Δ₀†Ā1 of the whole graph on these nodes, where a method asks for that scope.
     """
 
     index: int
@@ -88,17 +89,20 @@ class TaskView:
     graph: Graph
     node_ids: GlobalIds
     train: LocalIds
+    potential: NDArray[np.float64] | None = None
 
     @property
     def train_labels(self) -> NDArray[np.int64]:
         return self.graph.labels[self.train]
 
 
-def learner_view(task: Task) -> TaskView:
+def learner_view(task: Task, whole_potential: NDArray[np.float64] | None = None) -> TaskView:
     """The view in which validation and test labels do not exist: they are erased, not promised."""
+    potential = None if whole_potential is None else whole_potential[task.node_ids]
     labels = np.full_like(task.graph.labels, HIDDEN)
     labels[task.train] = task.graph.labels[task.train]
-    return TaskView(task.index, task.classes, replace(task.graph, labels=labels), task.node_ids, task.train)
+    graph = replace(task.graph, labels=labels)
+    return TaskView(task.index, task.classes, graph, task.node_ids, task.train, potential)
 
 
 @dataclass(frozen=True)

@@ -69,12 +69,17 @@ def train(
     penalty: Callable[[], Tensor] | None = None,
     adjust: Callable[[], None] | None = None,
     on_epoch: Callable[[int, float], None] | None = None,
+    whole: bool = False,
 ) -> None:
-    """Minimise the batches' losses plus the penalty; `adjust` may change the gradients before each step."""
+    """Minimise the batches' losses plus the penalty; `adjust` may change the gradients before each step.
+
+    With `whole` every parameter is up to date after every epoch, for an `on_epoch` that looks at them.
+    """
     give_generator(model, generator)
     model.train()
     # A penalty or an adjustment speaks of the whole weight, so only a plain loss can be narrowed.
-    narrowing = narrow(model, [batch.input for batch in batches]) if penalty is None and adjust is None else None
+    plain = penalty is None and adjust is None and not whole
+    narrowing = narrow(model, [batch.input for batch in batches]) if plain else None
     optimiser = adam(narrowing.parameters if narrowing else list(model.parameters()), config)
     for epoch in range(config.epochs):
         optimiser.zero_grad()

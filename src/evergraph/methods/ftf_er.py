@@ -1,0 +1,174 @@
+"""FTF-ER: replay of the nodes with the highest fused feature and topology score (Pang et al., ACM MM 2024).
+
+Algorithm 1 of the paper is `learn`, line by line.
+"""
+
+from collections.abc import Mapping, Sequence
+from enum import Enum
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field, model_validator
+from torch import Tensor
+
+from evergraph.buffer import ReplayBuffer
+from evergraph.config import Settings
+from evergraph.hodge import Orientation
+from evergraph.methods.base import Memory, MethodEntry
+from evergraph.neighbours import NeighbourStorage, sample_neighbours
+from evergraph.net import Net, Parameters
+from evergraph.scores import SCORES, ScoreContext, Space
+from evergraph.seeding import Purpose, numpy_generator
+from evergraph.selection import Selection, choose, mix
+from evergraph.stream import HIDDEN, TaskView
+from evergraph.watch import Watch
+
+
+class FeatureScore(Enum):
+    """What ranks the nodes of a class by their features."""
+
+    GRAND = "grand"
+    RANDOM = "random"
+    MF = "mf"
+    CM = "cm"
+    NONE = "none"
+
+
+class TopologyScore(Enum):
+    """What ranks the nodes of a class by their place in the graph."""
+
+    HPS = "hps"
+    RANDOM = "random"
+    DEGREE = "degree"
+    NONE = "none"
+
+
+class Sign(Enum):
+    """The orientation of the Hodge potential: the paper's final formula, or the opposite."""
+
+    PAPER = "paper"
+    OPPOSITE = "opposite"
+
+
+class Scope(Enum):
+    """Whether the topology is the task's graph or, once, the whole graph."""
+
+    TASK = "task"
+    FULL = "full"
+
+
+class FTFERConfig(Settings):
+    """The paper's settings and all of its ablations."""
+
+    budget: int = Field(60, ge=1)
+    beta: float = Field(0.5, ge=0, le=1)
+    selection: Selection = Selection.DETERMINISTIC
+    feature_score: FeatureScore = FeatureScore.GRAND
+    topology_score: TopologyScore = TopologyScore.HPS
+    orientation: Sign = Sign.PAPER
+    scope: Scope = Scope.TASK
+    space: Space = Space.FEATURES
+    distance: float = Field(0.5, gt=0)
+    neighbours: NeighbourStorage = NeighbourStorage.NONE
+    neighbour_budget: int = Field(60, ge=1)
+    hops: int = Field(1, ge=1)
+    snapshots: int = Field(1, ge=1)
+    replay_weight: float = Field(1.0, ge=0)
+
+    @model_validator(mode="after")
+    def _something_to_choose_by(self) -> "FTFERConfig":
+        if self.feature_score is FeatureScore.NONE and self.topology_score is TopologyScore.NONE:
+            raise ValueError("a feature score or a topology score is wanted, got none; for chance take random")
+        return self
+
+
+class FTFERProbConfig(FTFERConfig):
+    """The same, drawing in proportion to the score."""
+
+    selection: Selection = Selection.PROBABILISTIC
+
+
+class FTFER:
+    """Trains on the current task and the buffer, then scores the task's nodes and keeps some of each class."""
+
+    def __init__(self, net: Net, config: FTFERConfig):
+        self.net = net
+        self.config = config
+        self.buffer = ReplayBuffer()
+
+    def learn(self, task: TaskView, past: Sequence[TaskView], watch: Watch) -> None:
+        rng = numpy_generator(self.net.seed, Purpose.SELECTION, task.index)
+        self.net.grow(task)
+        current = self.net.task_batch(task)
+        replayed = self.buffer.batches(self.net, self.config.replay_weight)
+        snapshots = self.net.fit(task, [current, *replayed], watch, snapshots=self.config.snapshots)
+        with watch.phase("score"):
+            mixed = self.mixed_scores(task, snapshots, rng)
+        with watch.phase("select"):
+            chosen = self.chosen(task, mixed, rng)
+            self._store(task, chosen, rng)
+
+    def mixed_scores(
+        self, task: TaskView, snapshots: Sequence[Parameters], rng: np.random.Generator
+    ) -> NDArray[np.float64]:
+        """S_mix of every training node, min-max normalised within its class; the loss score averaged over θ."""
+        config = self.config
+        sign = Orientation.PAPER if config.orientation is Sign.PAPER else Orientation.OPPOSITE
+        context = ScoreContext(
+            task, self.net, rng, sign.value, config.space, config.distance, config.scope is Scope.FULL
+        )
+        zero = np.zeros(len(task.train))
+        loss = topology = zero
+        beta = config.beta
+        if config.feature_score is FeatureScore.NONE:
+            beta = 1.0
+        else:
+            score = SCORES[config.feature_score.value].score
+            loss = np.mean([score(context).value for _ in self.net.at_each(snapshots)], axis=0)
+        if config.topology_score is TopologyScore.NONE:
+            beta = 0.0
+        else:
+            topology = SCORES[config.topology_score.value].score(context).value
+        mixed = zero.copy()
+        for members in _classes(task):
+            mixed[members] = mix(loss[members], topology[members], beta)
+        return mixed
+
+    def chosen(self, task: TaskView, mixed: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.int64]:
+        """The rows of the task's graph to keep: the budget's worth of each class."""
+        config = self.config
+        kept = [
+            task.train[members[choose(mixed[members], config.budget, config.selection, rng)]]
+            for members in _classes(task)
+        ]
+        return np.sort(np.concatenate(kept))
+
+    def _store(self, task: TaskView, chosen: NDArray[np.int64], rng: np.random.Generator) -> None:
+        """Add the induced subgraph to the buffer; stored neighbours bring no label and no loss."""
+        config = self.config
+        extra = sample_neighbours(
+            task.graph, chosen, config.neighbours, config.neighbour_budget * len(task.classes), config.hops, rng
+        )
+        labels = np.concatenate([task.graph.labels[chosen], np.full(len(extra), HIDDEN)])
+        in_loss = np.arange(len(labels)) < len(chosen)
+        self.buffer.add(task.graph, np.concatenate([chosen, extra]), labels, in_loss)
+
+    def memory(self) -> Memory:
+        return self.buffer.memory()
+
+    def state(self) -> dict[str, Tensor]:
+        return {**self.net.state(), **self.buffer.state()}
+
+    def load_state(self, state: Mapping[str, Tensor]) -> None:
+        self.net.load_state(state)
+        self.buffer.load_state(state)
+
+
+def _classes(task: TaskView) -> list[NDArray[np.int64]]:
+    """For each class of a task the positions of its nodes among the training nodes."""
+    return [np.flatnonzero(task.train_labels == label) for label in task.classes]
+
+
+PAPER = "Pang et al., ACM MM 2024"
+DETERMINISTIC = MethodEntry("replays the nodes with the highest fused score", PAPER, FTFERConfig, FTFER)
+PROBABILISTIC = MethodEntry("replays nodes drawn in proportion to the fused score", PAPER, FTFERProbConfig, FTFER)

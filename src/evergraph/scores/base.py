@@ -1,0 +1,70 @@
+"""What a score is: a function from a task and a model to one number for each training node."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from evergraph.backbones import model_input
+from evergraph.graph import Features
+from evergraph.net import Net
+from evergraph.stream import TaskView
+
+
+class Space(Enum):
+    """Where distances between nodes are measured."""
+
+    FEATURES = "features"
+    HIDDEN = "hidden"
+
+
+@dataclass(frozen=True)
+class ScoreContext:
+    """What a score may look at. `net` has learned the task; `rng` is the only source of randomness.
+
+    sign: of the Hodge potential, -1 for the paper's formula; space, distance: for scores that compare nodes;
+    full_graph: whether the topology of the whole graph counts (task.potential) instead of the task's.
+    """
+
+    task: TaskView
+    net: Net
+    rng: np.random.Generator
+    sign: float = -1.0
+    space: Space = Space.FEATURES
+    distance: float = 0.5
+    full_graph: bool = False
+
+    def vectors(self) -> Features:
+        """The training nodes as points: their features, or what the model's output layer sees of them."""
+        features = self.task.graph.features
+        if self.space is Space.FEATURES and features is not None:
+            return features[self.task.train]
+        inputs = model_input(self.task.graph, self.task.train, self.net.device)
+        with torch.no_grad():
+            hidden: NDArray[np.float32] = self.net.model.embed(*inputs).cpu().numpy()  # type: ignore[operator]
+        return hidden
+
+
+@dataclass(frozen=True)
+class NodeScores:
+    """value: (training nodes,) float64, finite, higher is kept first; certificate: how exact it is, if known."""
+
+    value: NDArray[np.float64]
+    certificate: Mapping[str, Any] = field(default_factory=dict)
+
+
+Score = Callable[[ScoreContext], NodeScores]
+
+
+@dataclass(frozen=True)
+class ScoreEntry:
+    """A score's line in the table."""
+
+    summary: str
+    paper: str
+    score: Score
+    needs_model: bool = False

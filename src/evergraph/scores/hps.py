@@ -1,0 +1,31 @@
+"""HPS: the Hodge potential of a node, the topology score of FTF-ER."""
+
+from typing import Any
+
+from evergraph.hodge import Orientation, Solution, hodge_potential
+from evergraph.scores.base import NodeScores, ScoreContext, ScoreEntry
+
+
+def hps_score(context: ScoreContext) -> NodeScores:
+    """S = sign · Δ₀† Ā 1 (sign = -1 in the paper), on the task's graph, or on the whole graph where asked for."""
+    task = context.task
+    if context.full_graph and task.potential is not None:
+        return NodeScores(-context.sign * task.potential[task.train])
+    solution = hodge_potential(
+        task.graph.adjacency, directed=task.graph.directed, orientation=Orientation(context.sign)
+    )
+    return NodeScores(solution.value[task.train], certificate(solution))
+
+
+def certificate(solution: Solution) -> dict[str, Any]:
+    """How exact a potential is."""
+    return {
+        "residual": solution.residual,
+        "iterations": solution.iterations,
+        "converged": solution.converged,
+    }
+
+
+HPS = ScoreEntry(
+    "Hodge potential: a global ranking of the nodes by topology", "Pang et al., ACM MM 2024", hps_score
+)

@@ -1,0 +1,30 @@
+"""MF: how close a node is to the mean of its class (Zhou and Cao, 2021, ER-GNN)."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evergraph.scores.base import NodeScores, ScoreContext, ScoreEntry
+
+
+def mean_feature_score(context: ScoreContext) -> NodeScores:
+    """Minus the distance to the mean of the node's class, in features or in the hidden layer."""
+    vectors, labels = context.vectors(), context.task.train_labels
+    result = np.empty(len(labels))
+    for label in np.unique(labels):
+        members = np.flatnonzero(labels == label)
+        points = vectors[members]
+        mean = np.asarray(points.mean(axis=0), dtype=np.float64)
+        result[members] = -np.sqrt(np.maximum(squared_norms(points) - 2 * (points @ mean) + mean @ mean, 0))
+    return NodeScores(result)
+
+
+def squared_norms(points: NDArray[np.float32]) -> NDArray[np.float64]:
+    """|x|² of each row of a dense or sparse matrix."""
+    if isinstance(points, np.ndarray):
+        squares: NDArray[np.float64] = np.einsum("ij,ij->i", points, points, dtype=np.float64)
+        return squares
+    norms: NDArray[np.float64] = points.multiply(points).sum(axis=1).astype(np.float64)
+    return norms
+
+
+MEAN_FEATURE = ScoreEntry("closest to the mean of the class (MF)", "Zhou and Cao, AAAI 2021", mean_feature_score)

@@ -1,0 +1,20 @@
+"""The two scores that need no idea: at random, and by degree."""
+
+import numpy as np
+
+from evergraph.scores.base import NodeScores, ScoreContext, ScoreEntry
+
+
+def random_score(context: ScoreContext) -> NodeScores:
+    """Uniform numbers: the top of them is a sample without replacement."""
+    return NodeScores(context.rng.random(len(context.task.train)))
+
+
+def degree_score(context: ScoreContext) -> NodeScores:
+    """The number of neighbours in the task's graph."""
+    degrees = np.diff(context.task.graph.adjacency.indptr)
+    return NodeScores(degrees[context.task.train].astype(np.float64))
+
+
+RANDOM = ScoreEntry("uniformly at random", "", random_score)
+DEGREE = ScoreEntry("number of neighbours in the task's graph", "", degree_score)
