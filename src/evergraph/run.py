@@ -83,16 +83,20 @@ def open_stream(config: RunConfig, data_dir: Path | None, *, progress: bool = Fa
     return make_stream(graph, config.stream, split_seed=config.seeds.split, order_seed=config.seeds.order)
 
 
-def make_learner(config: RunConfig, n_features: int) -> Learner:
-    """An untrained learner for graphs with this many features."""
+def make_net(config: RunConfig, n_features: int) -> Net:
+    """An untrained model for graphs with this many features."""
     entry = BACKBONES[config.backbone_name]
-    net = Net(
+    return Net(
         lambda generator: entry.build(n_features, config.backbone, generator),
         config.stream.setting,
         config.train,
         config.seeds.init,
     )
-    return METHODS[config.method_name].build(net, config.method)
+
+
+def make_learner(config: RunConfig, n_features: int) -> Learner:
+    """An untrained learner for graphs with this many features."""
+    return METHODS[config.method_name].build(make_net(config, n_features), config.method)
 
 
 def _work(config: RunConfig, stream: TaskStream, store: RunStore, watch: Watch) -> None:

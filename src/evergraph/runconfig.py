@@ -68,7 +68,7 @@ class RunConfig:
             if not isinstance(section, Mapping):
                 raise ConfigError(f"{name} must be a section of settings, got {section!r} instead")
         backbone_name, backbone = _chosen(values.get("backbone", {}), "gcn", "backbone")
-        method_name, method = _chosen(values.get("method", {}), "finetune", "method")
+        method_name, method = _chosen(values.get("method", {}), DEFAULT_METHOD, "method")
         return cls(
             dataset=validated(DatasetConfig, _canonical_dataset(values.get("dataset", {})), "dataset"),
             stream=validated(StreamConfig, values.get("stream", {}), "stream"),
@@ -107,6 +107,7 @@ class RunConfig:
         return f"{data}-{self.method_name}-{self.backbone_name}-seed{self.seeds.init}-{self.digest()[:8]}"
 
 
+DEFAULT_METHOD = "finetune"
 SECTIONS = {"dataset", "stream", "backbone", "method", "train", "seeds"}
 
 

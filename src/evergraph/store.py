@@ -9,6 +9,7 @@ A state is written before the task file that makes it count, and the previous st
 process dies, the newest task file has its state beside it.
 """
 
+import glob
 import json
 import os
 from collections.abc import Iterator, Mapping
@@ -38,7 +39,7 @@ class RunStore:
     @classmethod
     def create(cls, out: Path, config: RunConfig) -> "RunStore":
         """A new folder below `out` that nobody else has: a number is appended until the name is free."""
-        _make_folder(out)
+        make_folder(out)
         for attempt in range(1, 10_000):
             folder = out / (config.label() + (f"-{attempt}" if attempt > 1 else ""))
             try:
@@ -55,7 +56,7 @@ class RunStore:
     @classmethod
     def find(cls, out: Path, config: RunConfig) -> "RunStore | None":
         """The run of this configuration below `out` to go on with: a finished one, else the furthest one."""
-        stores = [cls(path.parent) for path in sorted(out.glob(f"{config.label()}*/config.json"))]
+        stores = [cls(path.parent) for path in sorted(out.glob(f"{glob.escape(config.label())}*/config.json"))]
         same = [store for store in stores if store.config() == config.to_values()]
         return max(same, key=lambda store: (store.finished, store.tasks_done), default=None)
 
@@ -78,7 +79,9 @@ class RunStore:
             raise StoreError(
                 f"{self.folder} holds an unfinished run; go on with it with `evergraph run ... --resume`"
             )
-        return self._read_json("record.json")
+        return self._read_json(
+            "record.json", ("config", "data", "first_class", "total", "correct", "seconds", "memory")
+        )
 
     def save_task(self, index: int, result: Mapping[str, Any], state: Mapping[str, Tensor]) -> None:
         """A finished task, with everything that is needed to go on after it."""
@@ -93,7 +96,8 @@ class RunStore:
 
     def tasks(self) -> list[dict[str, Any]]:
         """The results of the finished tasks, in order."""
-        return [self._read_json(f"task-{index:03d}.json") for index in range(self.tasks_done)]
+        keys = ("data", "correct", "seconds", "memory", "peak_bytes", "finished")
+        return [self._read_json(f"task-{index:03d}.json", keys) for index in range(self.tasks_done)]
 
     def state(self) -> dict[str, Tensor]:
         """The learner after the last finished task."""
@@ -121,12 +125,14 @@ class RunStore:
                     ) from None
             yield
 
-    def _read_json(self, name: str) -> dict[str, Any]:
+    def _read_json(self, name: str, keys: tuple[str, ...] = ()) -> dict[str, Any]:
         path = self.folder / name
         try:
             content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
         except (OSError, ValueError) as error:
             raise StoreError(f"{path} must be a readable JSON file, got an error instead: {error}") from None
+        if not isinstance(content, dict) or not content.keys() >= set(keys):
+            raise StoreError(f"{path} must hold what a run has written, got something else instead")
         return content
 
     def _write_json(self, name: str, content: Mapping[str, Any]) -> None:
@@ -149,10 +155,9 @@ def _replace(temporary: Path, path: Path) -> None:
     temporary.replace(path)
 
 
-def _make_folder(out: Path) -> None:
+def make_folder(out: Path) -> None:
+    """Make a folder for results unless it is there; StoreError in one sentence where that cannot be done."""
     try:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise StoreError(
-            f"the results folder {out} cannot be made: {error.strerror}; choose another --out"
-        ) from None
+        raise StoreError(f"the folder {out} cannot be made: {error.strerror}; choose another --out") from None

@@ -7,7 +7,7 @@ import sys
 import typer
 
 from evergraph import __version__
-from evergraph.cli import data, listing, run, show
+from evergraph.cli import data, listing, run, score, show
 from evergraph.cli.console import STDERR
 from evergraph.errors import ConfigError, ConvergenceError, DataError, StoreError
 
@@ -16,12 +16,12 @@ DONE, FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
 app = typer.Typer(
     help="Continual graph learning: node classification on a graph that keeps growing new classes.",
     epilog="Example: evergraph run --dataset digits --method joint --backbone gcn --seed 0",
-    no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
 app.command("run", epilog=run.EXAMPLE)(run.run_command)
+app.command("score", epilog=score.EXAMPLE)(score.score_command)
 app.command("list", epilog=listing.EXAMPLE)(listing.list_command)
 app.command("show", epilog=show.EXAMPLE)(show.show_command)
 app.add_typer(data.app, name="data")
@@ -42,7 +42,7 @@ def main(arguments: list[str] | None = None) -> None:
 def run_main(arguments: list[str]) -> int:
     """The exit code of a command line; whatever goes wrong is told in one sentence on stderr."""
     try:
-        code = app(arguments, standalone_mode=False)
+        code = app(arguments or ["--help"], prog_name="evergraph", standalone_mode=False)
     except (DataError, ConfigError, StoreError) as error:
         return _complain("error", str(error), BAD_INPUT)
     except ConvergenceError as error:

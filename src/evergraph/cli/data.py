@@ -18,7 +18,6 @@ from evergraph.stream import StreamConfig, class_plan
 app = typer.Typer(
     help="List, inspect, fetch and check data sets.",
     epilog="Example: evergraph data info digits",
-    no_args_is_help=True,
     rich_markup_mode=None,
 )
 Name = Annotated[str, typer.Argument(help="Name of a data set, or path of a graph file.")]

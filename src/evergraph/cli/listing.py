@@ -10,6 +10,7 @@ from evergraph.backbones import BACKBONES
 from evergraph.cli.console import STDOUT, print_json
 from evergraph.datasets import DATASETS
 from evergraph.methods import METHODS
+from evergraph.scores import SCORES
 
 EXAMPLE = "Example: evergraph list methods"
 
@@ -20,13 +21,14 @@ class Kind(Enum):
     METHODS = "methods"
     BACKBONES = "backbones"
     DATASETS = "datasets"
+    SCORES = "scores"
 
 
 def list_command(
     kind: Annotated[Kind, typer.Argument(help="What to list.")],
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout.")] = False,
 ) -> None:
-    """List methods, backbones or data sets."""
+    """List methods, backbones, data sets or scores."""
     rows = listing(kind)
     if as_json:
         print_json({kind.value: rows})
@@ -44,6 +46,8 @@ def listing(kind: Kind) -> list[dict[str, Any]]:
             {"name": name, "summary": entry.summary, "paper": entry.citation, "settings": defaults(entry.options)}
             for name, entry in DATASETS.items()
         ]
+    if kind is Kind.SCORES:
+        return [{"name": name, "summary": entry.summary, "paper": entry.paper} for name, entry in SCORES.items()]
     entries = METHODS if kind is Kind.METHODS else BACKBONES
     return [
         {"name": name, "summary": entry.summary, "paper": entry.paper, "settings": defaults(entry.config)}

@@ -1,5 +1,6 @@
 """evergraph run: one run, from a configuration to a folder with its result."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,7 +13,7 @@ from evergraph.report.figures import write_figures
 from evergraph.report.summary import summarise
 from evergraph.report.tables import matrix_table, verdict_lines
 from evergraph.run import RunResult, run
-from evergraph.runconfig import RunConfig
+from evergraph.runconfig import DEFAULT_METHOD, RunConfig
 
 EXAMPLE = "Example: evergraph run --dataset digits --method joint --backbone gcn --seed 0 --epochs 20"
 
@@ -50,25 +51,28 @@ def run_command(
         "dataset.name": dataset,
         "dataset.features": features,
         "method.name": method,
-        "method.budget": _usable_budget(budget, method or values.get("method", {}).get("name")),
         "backbone.name": backbone,
         "train.epochs": epochs,
         **{f"seeds.{kind}": seed for kind in ("split", "order", "init")},
     }
     values = merged(values, assigned({}, [(key.split("."), v) for key, v in flags.items() if v is not None]))
-    chosen = RunConfig.from_values(assigned(values, [parse_assignment(text) for text in settings or []]))
+    sets = [parse_assignment(text) for text in settings or []]
+    if budget is not None and _has_budget(assigned(values, sets).get("method"), budget):
+        values = merged(values, {"method": {"budget": budget}})
+    chosen = RunConfig.from_values(assigned(values, sets))
     with ProgressWatch(chosen.train.epochs) as watch:
         result = run(chosen, out, data_dir=data_dir, resume=resume, watch=watch, say=note)
     figures = write_figures(result.record, result.folder)
     _print(result, figures, as_json=as_json)
 
 
-def _usable_budget(budget: int | None, method: object) -> int | None:
-    """The budget, unless the method keeps nothing; that is said, not passed over."""
-    if budget is None or not isinstance(method, str) or "budget" in METHODS[method].config.model_fields:
-        return budget
-    note(f"{method} keeps no memory, so --budget {budget} has no effect")
-    return None
+def _has_budget(method: object, budget: int) -> bool:
+    """Whether the method keeps anything; that it does not is said, not passed over."""
+    name = method.get("name", DEFAULT_METHOD) if isinstance(method, Mapping) else DEFAULT_METHOD
+    if not isinstance(name, str) or "budget" in METHODS[name].config.model_fields:
+        return True
+    note(f"{name} keeps no memory, so --budget {budget} has no effect")
+    return False
 
 
 def _print(result: RunResult, figures: list[Path], *, as_json: bool) -> None:

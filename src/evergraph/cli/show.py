@@ -10,7 +10,7 @@ from evergraph.cli.run import run_json
 from evergraph.report.figures import write_figures
 from evergraph.report.tables import matrix_table, verdict_lines
 from evergraph.run import RunResult
-from evergraph.store import RunStore
+from evergraph.store import RunStore, make_folder
 
 EXAMPLE = "Example: evergraph show runs/NAME-OF-THE-RUN"
 
@@ -23,7 +23,7 @@ def show_command(
     """Show the accuracy matrix and the figures of a finished run."""
     record = RunStore(run).record()
     if out is not None:
-        out.mkdir(parents=True, exist_ok=True)
+        make_folder(out)
     figures = write_figures(record, out or run)
     if as_json:
         print_json({**run_json(RunResult(run, record)), "figures": [str(path) for path in figures]})

@@ -68,3 +68,4 @@ class ScoreEntry:
     paper: str
     score: Score
     needs_model: bool = False
+    needs_features: bool = False

@@ -28,4 +28,6 @@ def _products(rows: Features, every: Features) -> NDArray[np.float64]:
     return np.asarray(products if isinstance(products, np.ndarray) else products.toarray(), dtype=np.float64)
 
 
-COVERAGE = ScoreEntry("fewest nodes of other classes nearby (CM)", "Zhou and Cao, AAAI 2021", coverage_score)
+COVERAGE = ScoreEntry(
+    "fewest nodes of other classes nearby (CM)", "Zhou and Cao, AAAI 2021", coverage_score, needs_features=True
+)

@@ -17,5 +17,9 @@ def grand_score(context: ScoreContext) -> NodeScores:
 
 
 GRAND = ScoreEntry(
-    "norm of the gradient of the node's own loss, exact", "Paul et al., NeurIPS 2021", grand_score, needs_model=True
+    "norm of the gradient of the node's own loss, exact",
+    "Paul et al., NeurIPS 2021",
+    grand_score,
+    needs_model=True,
+    needs_features=True,
 )

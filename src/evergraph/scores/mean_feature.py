@@ -27,4 +27,6 @@ def squared_norms(points: NDArray[np.float32]) -> NDArray[np.float64]:
     return norms
 
 
-MEAN_FEATURE = ScoreEntry("closest to the mean of the class (MF)", "Zhou and Cao, AAAI 2021", mean_feature_score)
+MEAN_FEATURE = ScoreEntry(
+    "closest to the mean of the class (MF)", "Zhou and Cao, AAAI 2021", mean_feature_score, needs_features=True
+)

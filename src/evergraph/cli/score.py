@@ -1,0 +1,93 @@
+"""evergraph score: one number for each node of a graph, useful on its own."""
+
+import csv
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+
+from evergraph.cli.console import STDOUT, note, print_json
+from evergraph.cli.run import DataDir
+from evergraph.datasets import load_dataset
+from evergraph.errors import ConfigError, DataError
+from evergraph.graph import Graph
+from evergraph.hodge import Orientation
+from evergraph.methods.ftf_er import Sign
+from evergraph.runconfig import RunConfig
+from evergraph.scoring import score_graph
+
+EXAMPLE = "Example: evergraph score --dataset digits --score hps --out scores.csv"
+
+
+def score_command(
+    dataset: Annotated[str, typer.Option(help="Name of a data set, or path of a graph file.")],
+    out: Annotated[Path, typer.Option(help="File to write: .csv or .parquet.")],
+    score: Annotated[str, typer.Option(help="Name of a score; see evergraph list scores.")] = "hps",
+    orientation: Annotated[Sign, typer.Option(help="Sign of the Hodge potential.")] = Sign.PAPER,
+    backbone: Annotated[str, typer.Option(help="Backbone of the model, for scores that need one.")] = "gcn",
+    epochs: Annotated[int, typer.Option(help="Epochs of training, for scores that need a model.")] = 200,
+    features: Annotated[str | None, typer.Option(help="Derive features: spectral:D or degree.")] = None,
+    seed: Annotated[int, typer.Option(help="Seed of the model and of random scores.")] = 0,
+    data_dir: DataDir = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout.")] = False,
+) -> None:
+    """Score every node of a graph, all nodes and classes at once as one task."""
+    if out.suffix not in WRITERS:
+        raise ConfigError(f"--out must end in .csv or .parquet, got {out} instead")
+    config = RunConfig.from_values(
+        {
+            "dataset": {"name": dataset, "features": features},
+            "backbone": {"name": backbone},
+            "train": {"epochs": epochs},
+            "seeds": {"init": seed},
+        }
+    )
+    graph = load_dataset(dataset, features=features, data_dir=data_dir, progress=True)
+    sign = Orientation.PAPER if orientation is Sign.PAPER else Orientation.OPPOSITE
+    scores = score_graph(graph, score, config, sign)
+    columns = {
+        "node": np.arange(graph.n_nodes),
+        "original_id": graph.original_ids,
+        "class": graph.labels,
+        "score": scores.value,
+    }
+    try:
+        WRITERS[out.suffix](out, columns)
+    except OSError as error:
+        raise DataError(
+            f"{out} must be a file that can be written, got an error instead: {error.strerror}"
+        ) from None
+    _print(graph, score, out, dict(scores.certificate), as_json=as_json)
+
+
+def _write_csv(path: Path, columns: dict[str, Any]) -> None:
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(columns)
+        writer.writerows(zip(*(values.tolist() for values in columns.values()), strict=True))
+
+
+def _write_parquet(path: Path, columns: dict[str, Any]) -> None:
+    try:
+        import pyarrow
+        from pyarrow import parquet
+    except ImportError:
+        raise ConfigError("Parquet needs pyarrow, got none installed; pip install 'evergraph[parquet]'") from None
+    parquet.write_table(pyarrow.table(columns), path)
+
+
+WRITERS = {".csv": _write_csv, ".parquet": _write_parquet}
+
+
+def _print(graph: Graph, score: str, out: Path, certificate: dict[str, Any], *, as_json: bool) -> None:
+    facts = {"score": score, "dataset": graph.name, "nodes": graph.n_nodes, "out": str(out), **certificate}
+    if as_json:
+        print_json({**facts, "remarks": list(graph.remarks)})
+        return
+    for remark in graph.remarks:
+        note(remark)
+    proof = ", ".join(f"{key} {value:.3g}" for key, value in certificate.items())
+    STDOUT.print(f"{score} of {graph.n_nodes:,} nodes of {graph.name}: {out}", highlight=False, soft_wrap=True)
+    if proof:
+        STDOUT.print(f"solver: {proof}", highlight=False)
