@@ -90,9 +90,7 @@ class RunStore:
         save_file({key: value.detach().cpu().contiguous() for key, value in state.items()}, temporary)
         _replace(temporary, self.folder / name)
         self._write_json(f"task-{index:03d}.json", result)
-        for old in self.folder.glob("state-*.safetensors"):
-            if old.name != name:
-                old.unlink()
+        self._remove_states_but(name)
 
     def tasks(self) -> list[dict[str, Any]]:
         """The results of the finished tasks, in order."""
@@ -111,6 +109,13 @@ class RunStore:
 
     def finish(self, record: Mapping[str, Any]) -> None:
         self._write_json("record.json", record)
+        self._remove_states_but(_state_name(self.tasks_done - 1))
+
+    def _remove_states_but(self, name: str) -> None:
+        """Older states, and what a process left that was killed while it wrote one."""
+        for old in (*self.folder.glob("state-*.safetensors"), *self.folder.glob(".state-*")):
+            if old.name != name:
+                old.unlink()
 
     @contextmanager
     def locked(self) -> Iterator[None]:
