@@ -80,9 +80,10 @@ class Net:
         *,
         penalty: Callable[[], Tensor] | None = None,
         adjust: Callable[[], None] | None = None,
+        gradient_weight: float = 0.0,
         snapshots: int = 1,
     ) -> list[Parameters]:
-        """Train on the batches, with the randomness of this task.
+        """Train on the batches, with the randomness of this task; the options are those of `training.train`.
 
         Returns copies of the parameters at `snapshots` epochs, evenly spaced, the last one left out: that is the
         model itself.
@@ -105,6 +106,7 @@ class Net:
                 generator,
                 penalty=penalty,
                 adjust=adjust,
+                gradient_weight=gradient_weight,
                 on_epoch=on_epoch,
                 whole=bool(wanted),
             )

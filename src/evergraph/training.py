@@ -40,12 +40,14 @@ class Batch:
     """Nodes whose loss counts: one row of `input` each, its label, its weight and the classes it competes with.
 
     labels: (rows,) int64; weights: (rows,); allowed: (rows, classes) bool, None where all classes compete.
+    extra: what the logits of these rows cost besides, added to the loss as it is.
     """
 
     input: ModelInput
     labels: Tensor
     weights: Tensor
     allowed: Tensor | None = None
+    extra: Callable[[Tensor], Tensor] | None = None
 
 
 def node_losses(logits: Tensor, labels: Tensor, allowed: Tensor | None) -> Tensor:
@@ -56,8 +58,10 @@ def node_losses(logits: Tensor, labels: Tensor, allowed: Tensor | None) -> Tenso
 
 
 def batch_loss(model: nn.Module, batch: Batch) -> Tensor:
-    """Weighted sum of the node losses of a batch."""
-    return batch.weights @ node_losses(model(*batch.input), batch.labels, batch.allowed)
+    """Weighted sum of the node losses of a batch, and what its logits cost besides."""
+    logits = model(*batch.input)
+    loss = batch.weights @ node_losses(logits, batch.labels, batch.allowed)
+    return loss if batch.extra is None else loss + batch.extra(logits)
 
 
 def train(
@@ -68,22 +72,28 @@ def train(
     *,
     penalty: Callable[[], Tensor] | None = None,
     adjust: Callable[[], None] | None = None,
+    gradient_weight: float = 0.0,
     on_epoch: Callable[[int, float], None] | None = None,
     whole: bool = False,
 ) -> None:
     """Minimise the batches' losses plus the penalty; `adjust` may change the gradients before each step.
 
+    `gradient_weight` adds that multiple of ‖∇L‖₁, the sum of the sizes of the derivatives of the batches' loss L.
     With `whole` every parameter is up to date after every epoch, for an `on_epoch` that looks at them.
     """
     give_generator(model, generator)
     model.train()
     # A penalty or an adjustment speaks of the whole weight, so only a plain loss can be narrowed.
-    plain = penalty is None and adjust is None and not whole
+    plain = penalty is None and adjust is None and not gradient_weight and not whole
     narrowing = narrow(model, [batch.input for batch in batches]) if plain else None
     optimiser = adam(narrowing.parameters if narrowing else list(model.parameters()), config)
     for epoch in range(config.epochs):
         optimiser.zero_grad()
         loss = sum((batch_loss(model, batch) for batch in batches[1:]), batch_loss(model, batches[0]))
+        if gradient_weight:
+            parts = torch.autograd.grad(loss, list(model.parameters()), create_graph=True, allow_unused=True)
+            sizes = [part.abs().sum() for part in parts if part is not None]
+            loss = loss + gradient_weight * torch.stack(sizes).sum()
         if penalty is not None:
             loss = loss + penalty()
         loss.backward()  # type: ignore[no-untyped-call]

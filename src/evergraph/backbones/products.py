@@ -118,12 +118,17 @@ class SparseMatrix:
         return pattern.matrix(self.values[positions])
 
     def __matmul__(self, dense: Tensor) -> Tensor:
-        return _ConstantProduct.apply(dense, self)  # type: ignore[no-any-return,no-untyped-call]
+        return _ConstantProduct.apply(dense, False, self)  # type: ignore[no-any-return,no-untyped-call]
 
 
 def weighted_product(pattern: Pattern, values: Tensor, dense: Tensor) -> Tensor:
     """The matrix with this pattern and these values times `dense` (columns, k), differentiable in both."""
     return _WeightedProduct.apply(values, dense, pattern)  # type: ignore[no-any-return,no-untyped-call]
+
+
+def sampled_product(pattern: Pattern, left: Tensor, right: Tensor) -> Tensor:
+    """left_i · right_j for each entry (i, j) of (rows, k) and (columns, k), differentiable in both: (entries,)."""
+    return _SampledProduct.apply(left, right, pattern)  # type: ignore[no-any-return,no-untyped-call]
 
 
 def csr_product(matrix: Tensor, dense: Tensor) -> Tensor:
@@ -134,23 +139,26 @@ def csr_product(matrix: Tensor, dense: Tensor) -> Tensor:
 
 def chain_product(factors: Sequence[SparseMatrix], dense: Tensor) -> Tensor:
     """The product of several sparse matrices and `dense`, from right to left, differentiable in `dense`."""
-    return _ConstantProduct.apply(dense, *factors)  # type: ignore[no-any-return,no-untyped-call]
+    return _ConstantProduct.apply(dense, False, *factors)  # type: ignore[no-any-return,no-untyped-call]
+
+
+# The gradients below are made of the same functions, so that they can be differentiated again.
 
 
 class _ConstantProduct(torch.autograd.Function):
+    """The product of the factors and `dense`, or of the transposed product of the factors and `dense`."""
+
     @staticmethod
-    def forward(ctx: Any, dense: Tensor, *factors: SparseMatrix) -> Tensor:
-        ctx.factors = factors
-        for factor in reversed(factors):
-            dense = csr_product(factor.tensor, dense)
+    def forward(ctx: Any, dense: Tensor, transposed: bool, *factors: SparseMatrix) -> Tensor:
+        ctx.transposed, ctx.factors = transposed, factors
+        for factor in factors if transposed else reversed(factors):
+            dense = csr_product(factor.transposed if transposed else factor.tensor, dense)
         return dense
 
     @staticmethod
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
-        grad = grads[0].contiguous()
-        for factor in ctx.factors:
-            grad = csr_product(factor.transposed, grad)
-        return grad, *(None for _ in ctx.factors)
+        grad = _ConstantProduct.apply(grads[0].contiguous(), not ctx.transposed, *ctx.factors)  # type: ignore[no-untyped-call]
+        return grad, None, *(None for _ in ctx.factors)
 
 
 class _WeightedProduct(torch.autograd.Function):
@@ -165,33 +173,55 @@ class _WeightedProduct(torch.autograd.Function):
         values, dense = ctx.saved_tensors
         pattern: Pattern = ctx.pattern
         grad = grads[0].contiguous()
-        flipped, positions = pattern.transposed
         for_values = for_dense = None
         if ctx.needs_input_grad[0]:
-            empty = pattern.matrix(torch.zeros_like(values))
-            for_values = torch.sparse.sampled_addmm(empty, grad, dense.t(), beta=0.0).values()
+            for_values = sampled_product(pattern, grad, dense)
         if ctx.needs_input_grad[1]:
-            for_dense = flipped.matrix(values[positions]) @ grad
+            flipped, positions = pattern.transposed
+            for_dense = weighted_product(flipped, values[positions], grad)
         return for_values, for_dense, None
+
+
+class _SampledProduct(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, left: Tensor, right: Tensor, pattern: Pattern) -> Tensor:
+        ctx.save_for_backward(left, right)
+        ctx.pattern = pattern
+        empty = pattern.matrix(left.new_zeros(pattern.n_entries))
+        products: Tensor = torch.sparse.sampled_addmm(empty, left, right.t(), beta=0.0)
+        return products.values()
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, Tensor | None, None]:
+        left, right = ctx.saved_tensors
+        pattern: Pattern = ctx.pattern
+        grad = grads[0].contiguous()
+        for_left = for_right = None
+        if ctx.needs_input_grad[0]:
+            for_left = weighted_product(pattern, grad, right)
+        if ctx.needs_input_grad[1]:
+            flipped, positions = pattern.transposed
+            for_right = weighted_product(flipped, grad[positions], left)
+        return for_left, for_right, None
 
 
 class _SegmentSum(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, values: Tensor, incidence: Tensor, segment: Tensor) -> Tensor:
-        ctx.segment = segment
+        ctx.incidence, ctx.segment = incidence, segment
         return incidence @ values
 
     @staticmethod
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, None, None]:
-        return grads[0].index_select(0, ctx.segment), None, None
+        return _Spread.apply(grads[0], ctx.segment, ctx.incidence), None, None  # type: ignore[no-untyped-call]
 
 
 class _Spread(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, values: Tensor, segment: Tensor, incidence: Tensor) -> Tensor:
-        ctx.incidence = incidence
+        ctx.incidence, ctx.segment = incidence, segment
         return values.index_select(0, segment)
 
     @staticmethod
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, None, None]:
-        return ctx.incidence @ grads[0].contiguous(), None, None
+        return _SegmentSum.apply(grads[0].contiguous(), ctx.incidence, ctx.segment), None, None  # type: ignore[no-untyped-call]
