@@ -51,6 +51,8 @@ def run_main(arguments: list[str]) -> int:
         return _interrupted(arguments)
     except Exception as error:
         return _unexpected(error)
+    if code == INTERRUPTED:  # some versions of typer answer an interruption themselves
+        return _interrupted(arguments)
     return code if isinstance(code, int) else DONE
 
 
