@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from evergraph.errors import ConfigError
 from evergraph.hodge import Orientation, Solution, hodge_potential
 from evergraph.scores.base import NodeScores, ScoreContext, ScoreEntry
 
@@ -9,7 +10,9 @@ from evergraph.scores.base import NodeScores, ScoreContext, ScoreEntry
 def hps_score(context: ScoreContext) -> NodeScores:
     """S = sign · Δ₀† Ā 1 (sign = -1 in the paper), on the task's graph, or on the whole graph where asked for."""
     task = context.task
-    if context.full_graph and task.potential is not None:
+    if context.full_graph:
+        if task.potential is None:
+            raise ConfigError("scope=full needs the potential of the whole graph, got only a task; use scope=task")
         return NodeScores(-context.sign * task.potential[task.train])
     solution = hodge_potential(
         task.graph.adjacency, directed=task.graph.directed, orientation=Orientation(context.sign)

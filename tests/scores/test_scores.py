@@ -1,0 +1,123 @@
+"""Every score against brute force, and the contract that all of them keep."""
+
+import numpy as np
+import pytest
+import torch
+from numpy.typing import NDArray
+
+from evergraph.backbones import model_input
+from evergraph.run import make_learner
+from evergraph.scores import SCORES, ScoreContext, Space
+from evergraph.stream import TaskView, learner_view
+from evergraph.training import node_losses
+from evergraph.watch import Watch
+from helpers import quick_config, stream_of, tiny_graph
+
+
+def context(
+    *, sparse_features: bool = False, space: Space = Space.FEATURES, directed: bool = False, seed: int = 0
+) -> ScoreContext:
+    graph = tiny_graph((12, 9), width=6, sparse_features=sparse_features, directed=directed)
+    config = quick_config("finetune", train={"epochs": 5})
+    stream = stream_of(graph, config)
+    learner = make_learner(config, graph.n_features)
+    view = learner_view(stream[0])
+    learner.learn(view, (), Watch())
+    return ScoreContext(view, learner.net, np.random.default_rng(seed), space=space)
+
+
+def points(task: TaskView) -> NDArray[np.float64]:
+    features = task.graph.features
+    assert features is not None
+    dense = features if isinstance(features, np.ndarray) else features.toarray()
+    result: NDArray[np.float64] = dense[task.train].astype(np.float64)
+    return result
+
+
+@pytest.mark.parametrize("name", list(SCORES))
+@pytest.mark.parametrize("sparse_features", [False, True])
+def test_contract(name: str, sparse_features: bool) -> None:
+    """One finite float64 for each training node, the same for the same seed, nothing changed on the way."""
+    one, two = (context(sparse_features=sparse_features) for _ in range(2))
+    before = {key: value.clone() for key, value in one.net.state().items()}
+    values = SCORES[name].score(one).value
+    assert values.dtype == np.float64
+    assert values.shape == (len(one.task.train),)
+    assert np.isfinite(values).all()
+    np.testing.assert_array_equal(values, SCORES[name].score(two).value)
+    assert all(torch.equal(value, before[key]) for key, value in one.net.state().items())
+
+
+@pytest.mark.parametrize("sparse_features", [False, True])
+def test_mean_feature_is_minus_the_distance_to_the_class_mean(sparse_features: bool) -> None:
+    given = context(sparse_features=sparse_features)
+    x, labels = points(given.task), given.task.train_labels
+    brute = [-np.linalg.norm(x[i] - x[labels == labels[i]].mean(axis=0)) for i in range(len(x))]
+    np.testing.assert_allclose(SCORES["mf"].score(given).value, brute, atol=1e-5)
+
+
+@pytest.mark.parametrize("sparse_features", [False, True])
+def test_coverage_counts_other_classes_nearby(sparse_features: bool) -> None:
+    given = context(sparse_features=sparse_features)
+    x, labels = points(given.task), given.task.train_labels
+    for distance in (0.5, 0.9, 2.0):
+        wider = ScoreContext(given.task, given.net, given.rng, distance=distance)
+        brute = [
+            -sum(bool(np.linalg.norm(x[i] - x[j]) <= distance and labels[i] != labels[j]) for j in range(len(x)))
+            for i in range(len(x))
+        ]
+        np.testing.assert_array_equal(SCORES["cm"].score(wider).value, brute)
+
+
+def test_hidden_space_is_what_the_output_layer_sees() -> None:
+    given = context(space=Space.HIDDEN)
+    model = given.net.model
+    hidden = model.embed(*model_input(given.task.graph, given.task.train, given.net.device))  # type: ignore[operator]
+    x, labels = hidden.detach().double().numpy(), given.task.train_labels
+    brute = [-np.linalg.norm(x[i] - x[labels == labels[i]].mean(axis=0)) for i in range(len(x))]
+    np.testing.assert_allclose(SCORES["mf"].score(given).value, brute, atol=1e-5)
+
+
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize("sign", [-1.0, 1.0])
+def test_hps_is_the_pseudo_inverse_of_the_task(directed: bool, sign: float) -> None:
+    given = context(directed=directed)
+    dense = given.task.graph.adjacency.toarray().astype(np.float64)
+    both = np.maximum(dense, dense.T)
+    flow = dense - dense.T if directed else dense
+    exact = sign * np.linalg.pinv(np.diag(both.sum(axis=1)) - both) @ flow.sum(axis=1)
+    scores = SCORES["hps"].score(ScoreContext(given.task, given.net, given.rng, sign=sign))
+    np.testing.assert_allclose(scores.value, exact[given.task.train], atol=1e-8)
+    assert scores.certificate["converged"]
+
+
+def test_hps_of_the_whole_graph_is_read_with_the_right_rows() -> None:
+    config = quick_config("ftf-er-det")
+    stream = stream_of(tiny_graph(), config)
+    whole = np.arange(stream.graph.n_nodes, dtype=np.float64) ** 2
+    task = stream[1]
+    view = learner_view(task, whole)
+    learner = make_learner(config, stream.graph.n_features)
+    for sign, factor in ((-1.0, 1.0), (1.0, -1.0)):
+        given = ScoreContext(view, learner.net, np.random.default_rng(0), sign=sign, full_graph=True)
+        expected = factor * whole[task.to_global(task.train)]
+        np.testing.assert_array_equal(SCORES["hps"].score(given).value, expected)
+
+
+def test_degree_counts_neighbours_in_the_task() -> None:
+    given = context()
+    degrees = (given.task.graph.adjacency.toarray() > 0).sum(axis=1)
+    np.testing.assert_array_equal(SCORES["degree"].score(given).value, degrees[given.task.train])
+
+
+def test_grand_is_the_norm_of_each_nodes_own_gradient() -> None:
+    given = context()
+    model, task = given.net.model, given.task
+    labels = torch.as_tensor(task.train_labels)
+    losses = node_losses(model(*model_input(task.graph, task.train, given.net.device)), labels, None)
+    parameters = list(model.parameters())
+    brute = [
+        torch.cat([g.flatten() for g in torch.autograd.grad(loss, parameters, retain_graph=True)]).norm().item()
+        for loss in losses
+    ]
+    np.testing.assert_allclose(SCORES["grand"].score(given).value, brute, rtol=1e-4)
