@@ -101,6 +101,9 @@ class RunConfig:
         text = json.dumps(self.to_values(), sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()
 
+    def __hash__(self) -> int:
+        return hash(self.digest())
+
     def label(self) -> str:
         """A folder name that people can read and that no other configuration has."""
         data = Path(self.dataset.name).stem

@@ -7,7 +7,7 @@ import sys
 import typer
 
 from evergraph import __version__
-from evergraph.cli import data, listing, run, score, show
+from evergraph.cli import bench, data, listing, run, score, show
 from evergraph.cli.console import STDERR
 from evergraph.errors import ConfigError, ConvergenceError, DataError, StoreError
 
@@ -22,6 +22,7 @@ app = typer.Typer(
 )
 app.command("run", epilog=run.EXAMPLE)(run.run_command)
 app.command("score", epilog=score.EXAMPLE)(score.score_command)
+app.command("bench", epilog=bench.EXAMPLE)(bench.bench_command)
 app.command("list", epilog=listing.EXAMPLE)(listing.list_command)
 app.command("show", epilog=show.EXAMPLE)(show.show_command)
 app.add_typer(data.app, name="data")

@@ -1,0 +1,67 @@
+"""A TOML file as a grid of runs.
+
+    name = "fusion"
+    [base.dataset]                      # settings of every run, as in `evergraph run --config`
+    name = "amazon-computers"
+    [[grid]]                            # every combination of these; several grids add up
+    "method.name" = ["ftf-er-det", "ftf-er-prob"]
+    "method.beta" = [0, 0.5, 1]
+    seed = [0, 1, 2]
+
+A key names a setting by its path; `seed` stands for all three seeds. A value may be a list or a single value.
+"""
+
+import itertools
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from evergraph.config import assigned, read_toml
+from evergraph.errors import ConfigError
+from evergraph.runconfig import RunConfig
+
+SEED_KEYS = ("seeds.split", "seeds.order", "seeds.init")
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A named list of different runs."""
+
+    name: str
+    configs: tuple[RunConfig, ...]
+
+
+def read_experiment(path: Path) -> Experiment:
+    """The grid in a TOML file, each run once; ConfigError in one sentence."""
+    content = read_toml(path)
+    unknown = sorted(set(content) - {"name", "base", "grid"})
+    grids = content.get("grid", [{}])
+    if unknown or not isinstance(grids, list) or not all(isinstance(grid, dict) for grid in grids):
+        problem = f"the key {unknown[0]!r}" if unknown else "a grid that is no [[grid]] table"
+        raise ConfigError(f"an experiment has name, [base] and [[grid]] tables, got {problem} in {path} instead")
+    configs = {config.digest(): config for grid in grids for config in _combinations(content.get("base", {}), grid)}
+    return Experiment(str(content.get("name", path.stem)), tuple(configs.values()))
+
+
+def _combinations(base: Mapping[str, Any], grid: Mapping[str, Any]) -> Iterator[RunConfig]:
+    flat = {path: value if isinstance(value, list) else [value] for path, value in _flattened(grid).items()}
+    for values in itertools.product(*flat.values()):
+        pairs = zip(flat, values, strict=True)
+        expanded = [(key.split("."), value) for path, value in pairs for key in _targets(path)]
+        yield RunConfig.from_values(assigned(base, expanded))
+
+
+def _targets(path: str) -> tuple[str, ...]:
+    return SEED_KEYS if path == "seed" else (path,)
+
+
+def _flattened(values: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    """Nested tables as dotted paths, so that `method.beta = ...` and "method.beta" = ... mean the same."""
+    result: dict[str, Any] = {}
+    for key, value in values.items():
+        if isinstance(value, Mapping):
+            result |= _flattened(value, f"{prefix}{key}.")
+        else:
+            result[prefix + key] = value
+    return result

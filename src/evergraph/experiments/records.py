@@ -1,0 +1,67 @@
+"""Small records of finished runs: what a table or a figure needs, in one JSON file an experiment."""
+
+import json
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from evergraph.errors import StoreError
+from evergraph.report.summary import summarise
+from evergraph.store import RunStore
+
+KEPT = ("aa", "af", "matrix", "learning_accuracy", "per_class", "plain", "val", "seconds", "memory", "peak_bytes")
+
+
+def small_record(folder: Path) -> dict[str, Any]:
+    """A run's settings, data and results, accuracies in percent, rounded to four decimals."""
+    record = RunStore(folder).record()
+    summary = summarise(record)
+    return {
+        "config": record["config"],
+        "data": {key: record["data"][key] for key in ("name", "nodes", "edges", "features", "tasks", "remarks")},
+        "versions": record["versions"],
+        **{key: _rounded(summary[key]) for key in KEPT},
+    }
+
+
+def _rounded(value: Any) -> Any:
+    if isinstance(value, float):
+        return round(value, 4)
+    if isinstance(value, list):
+        return [_rounded(entry) for entry in value]
+    if isinstance(value, dict):
+        return {key: _rounded(entry) for key, entry in value.items()}
+    return value
+
+
+def write_records(path: Path, name: str, folders: Iterable[Path]) -> None:
+    """All runs of an experiment in one file, a line each, in a fixed order."""
+    lines = sorted(json.dumps(small_record(folder), sort_keys=True) for folder in folders)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    text = '{"experiment": ' + json.dumps(name) + ', "runs": [\n' + ",\n".join(lines) + "\n]}\n"
+    path.write_text(text, encoding="utf-8")
+
+
+def read_records(path: Path) -> list[dict[str, Any]]:
+    """The runs in a file of records."""
+    try:
+        runs: list[dict[str, Any]] = json.loads(path.read_text(encoding="utf-8"))["runs"]
+    except (OSError, ValueError, KeyError) as error:
+        raise StoreError(f"a file of records is wanted, got {path} instead ({error})") from None
+    return runs
+
+
+def grouped(records: Sequence[dict[str, Any]], keys: Sequence[str]) -> dict[tuple[Any, ...], list[dict[str, Any]]]:
+    """Records with the same values of some settings (dotted paths) together, in order of first appearance."""
+    groups: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
+    for record in records:
+        groups.setdefault(tuple(setting(record, key) for key in keys), []).append(record)
+    return groups
+
+
+def setting(record: dict[str, Any], path: str) -> Any:
+    """A setting of a record by its dotted path, None where it has none."""
+    value: Any = record["config"]
+    for part in path.split("."):
+        value = value.get(part) if isinstance(value, dict) else None
+    return value
