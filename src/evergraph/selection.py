@@ -39,3 +39,18 @@ def choose(scores: NDArray[np.float64], budget: int, how: Selection, rng: np.ran
     if how is Selection.PROBABILISTIC:
         keys = np.log(np.maximum(scores, TINY)) + rng.gumbel(size=len(scores))
     return np.sort(np.argsort(-keys, kind="stable")[:budget])
+
+
+def choose_per_class(
+    scores: NDArray[np.float64],
+    labels: NDArray[np.int64],
+    budget: int,
+    how: Selection,
+    rng: np.random.Generator,
+) -> NDArray[np.int64]:
+    """The positions of the nodes to keep, ascending: the budget's worth of each class."""
+    kept = []
+    for label in np.unique(labels):
+        members = np.flatnonzero(labels == label)
+        kept.append(members[choose(scores[members], budget, how, rng)])
+    return np.sort(np.concatenate(kept))

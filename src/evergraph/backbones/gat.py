@@ -51,14 +51,18 @@ class GAT(nn.Module):
         """The first layer's output on the nodes of frontier[1]."""
         z = self.first.multiply(self.input_product(x).dropped(self.dropout))
         by_head = z.view(-1, self.heads, self.width)
-        to = (by_head[graph.own(1)] * self.attend_to).sum(dim=2)
-        sent = (by_head * self.attend_from).sum(dim=2)
-        weights = self.dropout(attention(graph.pattern(1), to, sent, self.slope))
+        weights = self.dropout(self.attention(by_head, graph))
         parts = [
             weighted_product(graph.pattern(1), weights[:, k].contiguous(), by_head[:, k].contiguous())
             for k in range(self.heads)
         ]
         return elu(torch.cat(parts, dim=1) + self.first.bias)
+
+    def attention(self, by_head: Tensor, graph: MessageGraph) -> Tensor:
+        """The first layer's weights, from W h (nodes, heads, width): (entries, heads)."""
+        to = (by_head[graph.own(1)] * self.attend_to).sum(dim=2)
+        sent = (by_head * self.attend_from).sum(dim=2)
+        return attention(graph.pattern(1), to, sent, self.slope)
 
     def embed(self, x: NodeFeatures, graph: MessageGraph) -> Tensor:
         """What the output layer sees: the attended hidden layer, (rows, hidden)."""
@@ -95,6 +99,10 @@ class AttentionHead(Head):
 
 def attention(pattern: Pattern, to: Tensor, sent: Tensor, slope: float) -> Tensor:
     """softmax over each row of LeakyReLU(to_i + sent_j): (entries, heads)."""
-    raw = leaky_relu(pattern.of_row(to) + pattern.of_column(sent), slope)
+    return row_softmax(pattern, leaky_relu(pattern.of_row(to) + pattern.of_column(sent), slope))
+
+
+def row_softmax(pattern: Pattern, raw: Tensor) -> Tensor:
+    """softmax of entry values over each row: (entries, k)."""
     shifted = torch.exp(raw - pattern.of_row(pattern.row_max(raw)))
     return shifted / pattern.of_row(pattern.row_sum(shifted))
