@@ -1,6 +1,6 @@
 """The table of methods; each is one file."""
 
-from evergraph.methods import finetune, ftf_er, joint
+from evergraph.methods import er_gnn, ewc, finetune, ftf_er, gem, joint, lwf, mas, ssm, twp
 from evergraph.methods.base import Learner, Memory, MethodEntry
 from evergraph.registry import Registry
 
@@ -11,6 +11,15 @@ METHODS: Registry[MethodEntry] = Registry(
     {
         "finetune": finetune.ENTRY,
         "joint": joint.ENTRY,
+        "ewc": ewc.ENTRY,
+        "mas": mas.ENTRY,
+        "lwf": lwf.ENTRY,
+        "gem": gem.ENTRY,
+        "twp": twp.ENTRY,
+        "er-gnn-mf": er_gnn.MEAN_FEATURE,
+        "er-gnn-cm": er_gnn.COVERAGE,
+        "ssm": ssm.DEGREE,
+        "ssm-random": ssm.RANDOM,
         "ftf-er-det": ftf_er.DETERMINISTIC,
         "ftf-er-prob": ftf_er.PROBABILISTIC,
     },

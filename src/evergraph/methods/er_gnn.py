@@ -1,0 +1,92 @@
+"""ER-GNN: replay of single nodes, without edges, chosen by their features (Zhou and Cao, 2021)."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from enum import Enum
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+from scipy import sparse
+from torch import Tensor
+
+from evergraph.buffer import ReplayBuffer
+from evergraph.config import Settings
+from evergraph.graph import Graph
+from evergraph.methods.base import Memory, MethodEntry
+from evergraph.net import Net
+from evergraph.scores import SCORES, ScoreContext, Space
+from evergraph.seeding import Purpose, numpy_generator
+from evergraph.selection import Selection, choose_per_class
+from evergraph.stream import TaskView
+from evergraph.watch import Watch
+
+
+class NodeScore(Enum):
+    """MF: closest to the mean of the class; CM: fewest nodes of other classes within `distance`."""
+
+    MF = "mf"
+    CM = "cm"
+
+
+class ERGNNConfig(Settings):
+    """budget: nodes of each class; space: where nodes are compared."""
+
+    budget: int = Field(60, ge=1)
+    score: NodeScore = NodeScore.MF
+    space: Space = Space.FEATURES
+    distance: float = Field(0.5, gt=0)
+
+
+class ERGNNCoverageConfig(ERGNNConfig):
+    """The same, choosing by coverage."""
+
+    score: NodeScore = NodeScore.CM
+
+
+class ERGNN:
+    """β_e · loss + (1 - β_e) · replay loss, with β_e = |B| / (|B| + |V_t|); the first task has the loss alone."""
+
+    def __init__(self, net: Net, config: ERGNNConfig):
+        self.net = net
+        self.config = config
+        self.buffer = ReplayBuffer()
+
+    def learn(self, task: TaskView, past: Sequence[TaskView], watch: Watch) -> None:
+        self.net.grow(task)
+        stored = self.buffer.memory().nodes
+        share = stored / (stored + len(task.train)) if stored else 1.0
+        current = self.net.batch(task.graph, task.train, task.train_labels, share)
+        self.net.fit(task, [current, *self.buffer.batches(self.net, 1 - share)], watch)
+        with watch.phase("select"):
+            chosen = self.chosen(task)
+            self.buffer.add(without_edges(task, chosen), np.arange(len(chosen)), task.graph.labels[chosen])
+
+    def chosen(self, task: TaskView) -> NDArray[np.int64]:
+        """The rows of the task's graph to keep: the budget's worth of each class with the highest score."""
+        config = self.config
+        rng = numpy_generator(self.net.seed, Purpose.SELECTION, task.index)
+        context = ScoreContext(task, self.net, rng, space=config.space, distance=config.distance)
+        scores = SCORES[config.score.value].score(context).value
+        return task.train[choose_per_class(scores, task.train_labels, config.budget, Selection.DETERMINISTIC, rng)]
+
+    def memory(self) -> Memory:
+        return self.buffer.memory()
+
+    def state(self) -> dict[str, Tensor]:
+        return {**self.net.state(), **self.buffer.state()}
+
+    def load_state(self, state: Mapping[str, Tensor]) -> None:
+        self.net.load_state(state)
+        self.buffer.load_state(state)
+
+
+def without_edges(task: TaskView, nodes: NDArray[np.int64]) -> Graph:
+    """The given nodes as a graph in which none has a neighbour."""
+    alone = task.graph.subgraph(nodes)
+    return replace(alone, adjacency=sparse.csr_array(alone.adjacency.shape, dtype=np.float32))
+
+
+PAPER = "Zhou and Cao, AAAI 2021"
+MEAN_FEATURE = MethodEntry("replays nodes near the mean of their class, no edges", PAPER, ERGNNConfig, ERGNN)
+COVERAGE = MethodEntry("replays nodes far from other classes, no edges", PAPER, ERGNNCoverageConfig, ERGNN)

@@ -1,0 +1,56 @@
+"""EWC: parameters that mattered to past tasks are held where those left them (Kirkpatrick et al., 2017)."""
+
+from collections.abc import Mapping, Sequence
+
+from pydantic import Field
+from torch import Tensor, nn
+
+from evergraph.config import Settings
+from evergraph.methods.base import Memory, MethodEntry
+from evergraph.methods.importance import QuadraticPenalty, derivatives
+from evergraph.net import Net
+from evergraph.stream import TaskView
+from evergraph.training import Batch, batch_loss
+from evergraph.watch import Watch
+
+
+class EWCConfig(Settings):
+    """weight: λ, how strongly the past holds."""
+
+    weight: float = Field(10_000.0, ge=0)
+
+
+class EWC:
+    """Loss + λ Σ_{s<t} Σ_p F_{s,p} (p - p*_s)², with p*_s the parameters after task s."""
+
+    def __init__(self, net: Net, config: EWCConfig):
+        self.net = net
+        self.config = config
+        self.penalty = QuadraticPenalty()
+
+    def learn(self, task: TaskView, past: Sequence[TaskView], watch: Watch) -> None:
+        self.net.grow(task)
+        batch = self.net.task_batch(task)
+        self.net.fit(task, [batch], watch, penalty=self.penalty.term(self.net.model, self.config.weight))
+        with watch.phase("importance"):
+            self.penalty.add(squared_gradient(self.net.model, batch), self.net.model)
+
+    def memory(self) -> Memory:
+        return self.penalty.memory()
+
+    def state(self) -> dict[str, Tensor]:
+        return {**self.net.state(), **self.penalty.state()}
+
+    def load_state(self, state: Mapping[str, Tensor]) -> None:
+        self.net.load_state(state)
+        self.penalty.load_state(state, self.net.device)
+
+
+def squared_gradient(model: nn.Module, batch: Batch) -> dict[str, Tensor]:
+    """F_p = (∂L/∂p)² of a task's training loss L, in evaluation mode."""
+    return {name: value.square() for name, value in derivatives(batch_loss(model, batch), model).items()}
+
+
+ENTRY = MethodEntry(
+    "holds parameters by the squared gradient of past losses", "Kirkpatrick et al., PNAS 2017", EWCConfig, EWC
+)

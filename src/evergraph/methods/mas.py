@@ -1,0 +1,73 @@
+"""MAS: parameters to which the outputs are sensitive are held in place, without labels (Aljundi et al., 2018)."""
+
+from collections.abc import Mapping, Sequence
+
+import torch
+from pydantic import Field
+from torch import Tensor
+
+from evergraph.backbones import ModelInput
+from evergraph.config import Settings
+from evergraph.methods.base import Memory, MethodEntry
+from evergraph.methods.importance import QuadraticPenalty, derivatives
+from evergraph.net import Net
+from evergraph.stream import Setting, TaskView
+from evergraph.watch import Watch
+
+
+class MASConfig(Settings):
+    """weight: λ, how strongly the past holds."""
+
+    weight: float = Field(10_000.0, ge=0)
+
+
+class MAS:
+    """Loss + λ Σ_p Ω_p (p - p*)², with p* the parameters after the last task.
+
+    Ω = Σ_s n_s Ω_s / Σ_s n_s is the running average of the tasks' importances by their numbers of training nodes
+    n_s. An output that a task did not have yet had no influence on it: its importance there is 0.
+    """
+
+    def __init__(self, net: Net, config: MASConfig):
+        self.net = net
+        self.config = config
+        self.penalty = QuadraticPenalty()
+        self.nodes = 0
+
+    def learn(self, task: TaskView, past: Sequence[TaskView], watch: Watch) -> None:
+        self.net.grow(task)
+        batch = self.net.task_batch(task)
+        self.net.fit(task, [batch], watch, penalty=self.penalty.term(self.net.model, self.config.weight))
+        with watch.phase("importance"):
+            self.nodes += len(task.train)
+            found = sensitivity(self.net, batch.input, task.index)
+            self.penalty.blend(found, len(task.train) / self.nodes, self.net.model)
+
+    def memory(self) -> Memory:
+        return self.penalty.memory()
+
+    def state(self) -> dict[str, Tensor]:
+        return {**self.net.state(), **self.penalty.state(), "nodes": torch.tensor(self.nodes)}
+
+    def load_state(self, state: Mapping[str, Tensor]) -> None:
+        self.net.load_state(state)
+        self.penalty.load_state(state, self.net.device)
+        self.nodes = int(state["nodes"])
+
+
+def sensitivity(net: Net, inputs: ModelInput, task: int) -> dict[str, Tensor]:
+    """Ω_p = |∂/∂p (1/n) Σ_i ‖f(x_i)‖²| over the n nodes of `inputs`, in evaluation mode, without any label.
+
+    The gradient of the mean, not the mean of the nodes' absolute gradients: one backward pass instead of n, as
+    in the public implementations. f is all outputs so far, or in task-incremental learning those of `task`.
+    """
+    outputs: Tensor = net.model(*inputs)
+    if net.setting is Setting.TASK_IL:
+        outputs = outputs[:, net.task_of_class == task]
+    mean_square = outputs.square().sum(dim=1).mean()
+    return {name: value.abs() for name, value in derivatives(mean_square, net.model).items()}
+
+
+ENTRY = MethodEntry(
+    "holds parameters by the sensitivity of the outputs", "Aljundi et al., ECCV 2018", MASConfig, MAS
+)

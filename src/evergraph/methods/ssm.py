@@ -1,0 +1,79 @@
+"""SSM: replay of nodes at random with a sample of their neighbourhood (Zhang et al., 2022)."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from pydantic import Field
+from torch import Tensor
+
+from evergraph.buffer import ReplayBuffer
+from evergraph.config import Settings
+from evergraph.methods.base import Memory, MethodEntry
+from evergraph.neighbours import NeighbourStorage, sample_neighbours
+from evergraph.net import Net
+from evergraph.seeding import Purpose, numpy_generator
+from evergraph.selection import Selection, choose_per_class
+from evergraph.stream import HIDDEN, TaskView
+from evergraph.watch import Watch
+
+
+class SSMConfig(Settings):
+    """budget: centre nodes of each class; neighbour_budget: nodes stored beside them, for each class and hop."""
+
+    budget: int = Field(60, ge=1)
+    neighbours: NeighbourStorage = NeighbourStorage.DEGREE
+    neighbour_budget: int = Field(60, ge=1)
+    hops: int = Field(2, ge=1)
+    replay_weight: float = Field(1.0, ge=0)
+
+
+class SSMRandomConfig(SSMConfig):
+    """The same, drawing neighbours uniformly."""
+
+    neighbours: NeighbourStorage = NeighbourStorage.RANDOM
+
+
+class SSM:
+    """Loss + λ · loss of the centre nodes in the sparsified subgraphs; their neighbours only send messages."""
+
+    def __init__(self, net: Net, config: SSMConfig):
+        self.net = net
+        self.config = config
+        self.buffer = ReplayBuffer()
+
+    def learn(self, task: TaskView, past: Sequence[TaskView], watch: Watch) -> None:
+        self.net.grow(task)
+        current = self.net.task_batch(task)
+        replayed = self.buffer.batches(self.net, self.config.replay_weight)
+        self.net.fit(task, [current, *replayed], watch)
+        with watch.phase("select"):
+            self._store(task)
+
+    def _store(self, task: TaskView) -> None:
+        """Add the subgraph of centres and sampled neighbours; a neighbour is stored without its label."""
+        config = self.config
+        rng = numpy_generator(self.net.seed, Purpose.SELECTION, task.index)
+        chance = rng.random(len(task.train))
+        centres = task.train[
+            choose_per_class(chance, task.train_labels, config.budget, Selection.DETERMINISTIC, rng)
+        ]
+        budget = config.neighbour_budget * len(task.classes)
+        extra = sample_neighbours(task.graph, centres, config.neighbours, budget, config.hops, rng)
+        labels = np.concatenate([task.graph.labels[centres], np.full(len(extra), HIDDEN)])
+        in_loss = np.arange(len(labels)) < len(centres)
+        self.buffer.add(task.graph, np.concatenate([centres, extra]), labels, in_loss)
+
+    def memory(self) -> Memory:
+        return self.buffer.memory()
+
+    def state(self) -> dict[str, Tensor]:
+        return {**self.net.state(), **self.buffer.state()}
+
+    def load_state(self, state: Mapping[str, Tensor]) -> None:
+        self.net.load_state(state)
+        self.buffer.load_state(state)
+
+
+PAPER = "Zhang et al., ICDM 2022"
+DEGREE = MethodEntry("replays random nodes with neighbours drawn by degree", PAPER, SSMConfig, SSM)
+RANDOM = MethodEntry("replays random nodes with neighbours drawn uniformly", PAPER, SSMRandomConfig, SSM)

@@ -1,0 +1,107 @@
+"""TWP: parameters that past losses or past neighbourhoods depend on are held in place (Liu et al., 2021)."""
+
+from collections.abc import Mapping, Sequence
+
+import torch
+from pydantic import Field
+from torch import Tensor, nn
+from torch.nn.functional import leaky_relu
+
+from evergraph.backbones import CustomBackbone, MessageGraph, ModelInput
+from evergraph.backbones.gat import GAT, row_softmax
+from evergraph.backbones.gcn import GCN
+from evergraph.backbones.gin import GIN
+from evergraph.backbones.products import sampled_product
+from evergraph.config import Settings
+from evergraph.errors import ConfigError
+from evergraph.methods.base import Memory, MethodEntry
+from evergraph.methods.ewc import squared_gradient
+from evergraph.methods.importance import QuadraticPenalty, derivatives
+from evergraph.net import Net
+from evergraph.stream import TaskView
+from evergraph.watch import Watch
+
+SLOPE = 0.2
+"""Of the LeakyReLU in the attention of backbones that have none of their own."""
+
+
+class TWPConfig(Settings):
+    """loss_weight, topology_weight: λ_l and λ_t of the two importances; gradient_weight: β of ‖∇L‖₁."""
+
+    loss_weight: float = Field(10_000.0, ge=0)
+    topology_weight: float = Field(10_000.0, ge=0)
+    gradient_weight: float = Field(0.01, ge=0)
+
+
+class TWP:
+    """L + β ‖∇L‖₁ + Σ_{s<t} Σ_p (λ_l I_loss + λ_t I_topo)_{s,p} (p - p*_s)², L the loss of the current task.
+
+    I_loss is the squared gradient of the training loss, as in EWC, I_topo that of the norm of the attention
+    coefficients; both in evaluation mode. The gradient of β ‖∇L‖₁ is exact: the loss is differentiated twice.
+    """
+
+    def __init__(self, net: Net, config: TWPConfig):
+        self.net = net
+        self.config = config
+        self.penalty = QuadraticPenalty()
+
+    def learn(self, task: TaskView, past: Sequence[TaskView], watch: Watch) -> None:
+        config, model = self.config, self.net.model
+        self.net.grow(task)
+        batch = self.net.task_batch(task)
+        held = self.penalty.term(model, 1.0)
+        self.net.fit(task, [batch], watch, penalty=held, gradient_weight=config.gradient_weight)
+        with watch.phase("importance"):
+            loss, topology = squared_gradient(model, batch), topology_importance(model, batch.input)
+            both = {
+                name: config.loss_weight * loss[name] + config.topology_weight * topology[name] for name in loss
+            }
+            self.penalty.add(both, model)
+
+    def memory(self) -> Memory:
+        return self.penalty.memory()
+
+    def state(self) -> dict[str, Tensor]:
+        return {**self.net.state(), **self.penalty.state()}
+
+    def load_state(self, state: Mapping[str, Tensor]) -> None:
+        self.net.load_state(state)
+        self.penalty.load_state(state, self.net.device)
+
+
+def topology_importance(model: nn.Module, inputs: ModelInput) -> dict[str, Tensor]:
+    """I_p = (∂‖e‖₂/∂p)², e all attention coefficients of all layers as one vector."""
+    e = torch.cat([layer.flatten() for layer in attention_coefficients(model, inputs)])
+    return {name: value.square() for name, value in derivatives(e.norm(), model).items()}
+
+
+def attention_coefficients(model: nn.Module, inputs: ModelInput) -> list[Tensor]:
+    """e_ij of each layer, for the nodes j that i hears: a GAT's own attention, or that of W h for other layers.
+
+    W h is what a layer's linear map makes of a node before its neighbours are added: for a GIN the first map of
+    each perceptron; for a module of one's own the head, with h the module's output.
+    """
+    x, graph = inputs
+    if isinstance(model, GAT):
+        first = model.first.multiply(model.input_product(x)).view(-1, model.heads, model.width)
+        second = model.hidden(x, graph) @ model.head.weight
+        return [model.attention(first, graph), model.head.attention(second, graph, model.slope)]
+    if isinstance(model, GCN | GIN):
+        second = model.hidden(x) @ (model.head if isinstance(model, GCN) else model.third).weight
+        return [coefficients(graph, 1, model.first.multiply(x.restricted())), coefficients(graph, 2, second)]
+    if isinstance(model, CustomBackbone):
+        every: Tensor = model.module(x.tensor(), graph)
+        return [coefficients(graph, graph.depth, every[graph.frontier[-2]] @ model.head.weight)]
+    raise ConfigError(f"twp needs a GCN, GAT, GIN or CustomBackbone, got {type(model).__name__} instead")
+
+
+def coefficients(graph: MessageGraph, step: int, z: Tensor) -> Tensor:
+    """softmax_j LeakyReLU(z_iᵀ tanh(z_j)) for each message of a step, from W h = z of its senders."""
+    pattern = graph.pattern(step)
+    raw = leaky_relu(sampled_product(pattern, z[graph.own(step)], torch.tanh(z)), SLOPE)
+    return row_softmax(pattern, raw[:, None])
+
+
+ENTRY = MethodEntry(
+    "holds parameters by past losses and past neighbourhoods", "Liu et al., AAAI 2021", TWPConfig, TWP
+)
