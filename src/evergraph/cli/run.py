@@ -11,7 +11,7 @@ from evergraph.config import assigned, merged, parse_assignment, read_toml
 from evergraph.methods import METHODS
 from evergraph.report.figures import write_figures
 from evergraph.report.summary import summarise
-from evergraph.report.tables import matrix_table, verdict_lines
+from evergraph.report.tables import comparison_table, matrix_table, verdict_lines
 from evergraph.run import RunResult, run
 from evergraph.runconfig import DEFAULT_METHOD, RunConfig
 
@@ -24,7 +24,7 @@ DataDir = Annotated[
 
 def run_command(
     dataset: Annotated[str | None, typer.Option(help="Name of a data set, or path of a graph file.")] = None,
-    method: Annotated[str | None, typer.Option(help="Name of a method.")] = None,
+    method: Annotated[str | None, typer.Option(help="Name of a method, several with commas, or all.")] = None,
     backbone: Annotated[str | None, typer.Option(help="Name of a backbone.")] = None,
     seed: Annotated[int | None, typer.Option(help="Seed of split, class order and initialisation.")] = None,
     epochs: Annotated[int | None, typer.Option(help="Epochs for each task.")] = None,
@@ -50,29 +50,68 @@ def run_command(
     flags = {
         "dataset.name": dataset,
         "dataset.features": features,
-        "method.name": method,
         "backbone.name": backbone,
         "train.epochs": epochs,
         **{f"seeds.{kind}": seed for kind in ("split", "order", "init")},
     }
     values = merged(values, assigned({}, [(key.split("."), v) for key, v in flags.items() if v is not None]))
     sets = [parse_assignment(text) for text in settings or []]
-    if budget is not None and _has_budget(assigned(values, sets).get("method"), budget):
+    names = _method_names(method)
+    configs = [_config(values, name, budget, sets, strict=len(names) == 1) for name in names]
+    results = []
+    for chosen in configs:
+        with ProgressWatch(chosen.train.epochs) as watch:
+            results.append(run(chosen, out, data_dir=data_dir, resume=resume, watch=watch, say=note))
+        figures = write_figures(results[-1].record, results[-1].folder)
+        if len(configs) == 1:
+            _print(results[-1], figures, as_json=as_json)
+    if len(configs) > 1:
+        _print_comparison(results, as_json=as_json)
+
+
+def _method_names(method: str | None) -> list[str | None]:
+    """The methods asked for: one, a list with commas, or all; None leaves it to the configuration."""
+    if method is None:
+        return [None]
+    names = list(METHODS) if method == "all" else [name.strip() for name in method.split(",")]
+    return list(dict.fromkeys(METHODS.canonical(name) for name in names))
+
+
+def _config(
+    values: Mapping[str, Any],
+    name: str | None,
+    budget: int | None,
+    sets: list[tuple[list[str], Any]],
+    *,
+    strict: bool,
+) -> RunConfig:
+    """The settings of one method; with several methods, settings of a method go to those that have them."""
+    values = merged(values, {} if name is None else {"method": {"name": name}})
+    fields = _fields(assigned(values, sets).get("method"))
+    if budget is not None and "budget" in fields:
         values = merged(values, {"method": {"budget": budget}})
-    chosen = RunConfig.from_values(assigned(values, sets))
-    with ProgressWatch(chosen.train.epochs) as watch:
-        result = run(chosen, out, data_dir=data_dir, resume=resume, watch=watch, say=note)
-    figures = write_figures(result.record, result.folder)
-    _print(result, figures, as_json=as_json)
+    elif budget is not None and strict:
+        note(f"a method without a memory: --budget {budget} has no effect")
+    if not strict:
+        sets = [(path, value) for path, value in sets if path[0] != "method" or path[-1] in fields]
+    return RunConfig.from_values(assigned(values, sets))
 
 
-def _has_budget(method: object, budget: int) -> bool:
-    """Whether the method keeps anything; that it does not is said, not passed over."""
+def _fields(method: object) -> set[str]:
+    """The settings that a method has."""
     name = method.get("name", DEFAULT_METHOD) if isinstance(method, Mapping) else DEFAULT_METHOD
-    if not isinstance(name, str) or "budget" in METHODS[name].config.model_fields:
-        return True
-    note(f"{name} keeps no memory, so --budget {budget} has no effect")
-    return False
+    return set(METHODS[name].config.model_fields) if isinstance(name, str) else set()
+
+
+def _print_comparison(results: list[RunResult], *, as_json: bool) -> None:
+    if as_json:
+        print_json({"runs": [run_json(result) for result in results]})
+        return
+    STDOUT.print(comparison_table([result.record for result in results]))
+    for remark in dict.fromkeys(text for result in results for text in summarise(result.record)["remarks"]):
+        note(remark)
+    for result in results:
+        STDERR.print(f"files: {result.folder}", highlight=False, soft_wrap=True)
 
 
 def _print(result: RunResult, figures: list[Path], *, as_json: bool) -> None:

@@ -42,3 +42,23 @@ def verdict_lines(record: dict[str, Any]) -> list[str]:
             f"{memory['bytes'] / 2**20:.2f} MiB"
         )
     return lines + [f"note: {remark}" for remark in summary["remarks"]]
+
+
+def comparison_table(records: list[dict[str, Any]]) -> Table:
+    """One row for each method: AA, AF, seconds and what it keeps of the past."""
+    first = records[0]["config"]
+    heading = f"{records[0]['data']['name']} · {first['backbone']['name']} · seed {first['seeds']['init']}"
+    table = Table(title=heading, title_justify="left")
+    table.add_column("method")
+    for name in ("AA, %", "AF, %", "time, s", "kept of the past, MiB"):
+        table.add_column(name, justify="right")
+    for record in records:
+        summary = summarise(record)
+        table.add_row(
+            record["config"]["method"]["name"],
+            f"{summary['aa']:.1f}",
+            f"{summary['af']:.1f}",
+            f"{sum(value for phase, value in summary['seconds'].items() if phase != 'load'):.1f}",
+            f"{summary['memory']['bytes'] / 2**20:.2f}",
+        )
+    return table

@@ -1,0 +1,135 @@
+"""The local executor: the same numbers as a plain run, failures recorded, nothing repeated."""
+
+import json
+import os
+import signal
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evergraph.cli import run_main
+from evergraph.experiments.local import Job, Outcome, run_local
+from evergraph.experiments.records import grouped, read_records, setting, small_record
+from evergraph.run import run
+from evergraph.runconfig import RunConfig
+
+
+def config(method: str = "finetune", seed: int = 0, **sections: Any) -> RunConfig:
+    return RunConfig.from_values(
+        {
+            "method": {"name": method},
+            "backbone": {"hidden": 8},
+            "train": {"epochs": 3, "threads": 1},
+            "seeds": {"init": seed},
+            **sections,
+        }
+    )
+
+
+def ignore(ended: list[Outcome], running: int) -> None:
+    pass
+
+
+def test_numbers_equal_a_plain_run_whatever_the_number_of_jobs(tmp_path: Path) -> None:
+    configs = [config(method, seed) for method in ("finetune", "ftf-er-prob") for seed in (0, 1)]
+    seen: list[int] = []
+    outcomes = run_local(
+        configs, Job(tmp_path / "grid", None, 1), 2, lambda ended, running: seen.append(len(ended) + running)
+    )
+    assert {outcome.config for outcome in outcomes} == set(configs)
+    assert max(seen) == len(configs)
+    for outcome in outcomes:
+        assert outcome.error is None
+        assert outcome.folder is not None
+        plain = run(outcome.config, tmp_path / "plain")
+        assert small_record(outcome.folder)["matrix"] == small_record(plain.folder)["matrix"]
+        (state,) = outcome.folder.glob("state-*.safetensors")
+        assert state.read_bytes() == (plain.folder / state.name).read_bytes()
+
+
+def test_a_failed_run_is_recorded_and_the_others_go_on(tmp_path: Path) -> None:
+    broken = config(dataset={"name": "cora-papers70"})
+    outcomes = run_local([broken, config()], Job(tmp_path, tmp_path, 1), 1, ignore)
+    errors = {outcome.config: outcome.error for outcome in outcomes}
+    assert "cora_papers70.npz" in str(errors[broken])
+    assert errors[config()] is None
+
+
+def test_a_run_whose_process_is_killed_is_recorded_as_such(tmp_path: Path) -> None:
+    slow = config(train={"epochs": 100_000, "threads": 1})
+    killed: list[int] = []
+
+    def kill(ended: list[Outcome], running: int) -> None:
+        if running:
+            deadline = time.monotonic() + 30
+            while not (locks := list(tmp_path.glob("*/lock"))) and time.monotonic() < deadline:
+                time.sleep(0.05)
+            assert locks
+            killed.append(_holder(locks[0]))
+            os.kill(killed[-1], signal.SIGKILL)
+
+    (outcome,) = run_local([slow], Job(tmp_path, None, 1), 1, kill)
+    assert killed
+    assert outcome.folder is None
+    assert "died" in str(outcome.error)
+
+
+def _holder(lock: Path) -> int:
+    """The process that has a file open."""
+    deadline = time.monotonic() + 30
+    while time.monotonic() < deadline:
+        for folder in Path("/proc").glob("[0-9]*/fd"):
+            try:
+                if any(os.readlink(entry) == str(lock) for entry in folder.iterdir()):
+                    return int(folder.parent.name)
+            except OSError:
+                continue
+    raise AssertionError("nobody holds the lock")
+
+
+EXPERIMENT = """
+[base.backbone]
+hidden = 8
+[base.train]
+epochs = 2
+threads = 1
+[[grid]]
+"method.name" = ["finetune", "joint"]
+seed = [0, 1]
+"""
+
+
+def test_the_command_does_each_run_once_and_exports_small_records(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file, records = tmp_path / "quick.toml", tmp_path / "results" / "quick.json"
+    file.write_text(EXPERIMENT)
+    arguments = ["bench", str(file), "--out", str(tmp_path / "runs"), "--jobs", "2", "--json"]
+    assert run_main([*arguments, "--export", str(records)]) == 0
+    first = json.loads(capsys.readouterr().out)
+    assert len(first["done"]) == 4
+    assert first["failed"] == {}
+    before = {path: path.stat().st_mtime_ns for path in (tmp_path / "runs").rglob("*.json")}
+    assert run_main(arguments) == 0
+    assert sorted(json.loads(capsys.readouterr().out)["done"]) == sorted(first["done"])
+    assert {path: path.stat().st_mtime_ns for path in (tmp_path / "runs").rglob("*.json")} == before
+    assert run_main([*arguments, "--dry-run"]) == 0
+    assert all(row["done"] for row in json.loads(capsys.readouterr().out)["runs"])
+    groups = grouped(read_records(records), ["method.name"])
+    assert {key: len(runs) for key, runs in groups.items()} == {("finetune",): 2, ("joint",): 2}
+    assert setting(groups["joint",][0], "train.epochs") == 2
+    assert setting(groups["joint",][0], "method.nothing") is None
+
+
+def test_a_failure_in_a_grid_gives_exit_code_1_and_its_reason(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "bad.toml"
+    file.write_text('[base.train]\nepochs = 1\n[[grid]]\n"dataset.name" = ["digits", "cora-papers70"]\n')
+    code = run_main(["bench", str(file), "--out", str(tmp_path / "runs"), "--data-dir", str(tmp_path), "--json"])
+    assert code == 1
+    result = json.loads(capsys.readouterr().out)
+    assert len(result["done"]) == 1
+    assert "cora_papers70.npz" in str(result["failed"])
