@@ -1,0 +1,53 @@
+"""GraNd, exactly: the norm of the gradient of each node's own loss, without a backward pass for each node."""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from evergraph.backbones.gcn import GCN
+from evergraph.backbones.gin import GIN
+from evergraph.backbones.message import ModelInput
+from evergraph.scores.grand.fallback import autograd_norms
+from evergraph.scores.grand.gcn import gcn_norms
+from evergraph.scores.grand.gin import gin_norms
+from evergraph.scores.grand.losses import LossGradient, loss_gradient
+
+__all__ = ["CLOSED_FORMS", "grand_norms"]
+
+ClosedForm = Callable[[Any, ModelInput, LossGradient, int], Tensor]
+"""(model, inputs, loss gradient, memory) to the norms, (rows,)."""
+
+CLOSED_FORMS: Mapping[type[nn.Module], ClosedForm] = {GCN: gcn_norms, GIN: gin_norms}
+"""A backbone's own way to the norms; a class that is not here, a derived one too, takes backward passes."""
+
+
+def grand_norms(
+    model: nn.Module, inputs: ModelInput, labels: Tensor, allowed: Tensor | None = None, *, memory: int = 256 << 20
+) -> Tensor:
+    """‖∇_θ l_i‖₂ over all parameters, for the cross-entropy l_i of each row of `inputs` alone: (rows,).
+
+    labels: (rows,); allowed: (rows, classes) bool, the classes that a node competes with, all if None. The model is
+    in evaluation mode meanwhile. Chunks are cut so that what is computed between takes about `memory` bytes, beside
+    what a forward pass takes; a chunk has at least one node.
+    """
+    with _evaluation(model):
+        closed = CLOSED_FORMS.get(type(model))
+        if closed is None:
+            return autograd_norms(model, inputs, labels, allowed, memory)
+        with torch.no_grad():
+            return closed(model, inputs, loss_gradient(labels, allowed), memory)
+
+
+@contextmanager
+def _evaluation(model: nn.Module) -> Iterator[None]:
+    """Evaluation mode, and afterwards each part of the model in the mode it was in."""
+    modes = [(part, part.training) for part in model.modules()]
+    model.eval()
+    try:
+        yield
+    finally:
+        for part, mode in modes:
+            part.training = mode

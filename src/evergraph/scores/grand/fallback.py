@@ -1,0 +1,74 @@
+"""Gradient norms of any module, by backward passes for many nodes at once or, where it allows none, for one."""
+
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+
+import torch
+from torch import Tensor, nn
+
+from evergraph.backbones.message import ModelInput
+from evergraph.training import node_losses
+
+Gradients = Sequence[Tensor | None]
+
+
+def autograd_norms(
+    model: nn.Module, inputs: ModelInput, labels: Tensor, allowed: Tensor | None, memory: int
+) -> Tensor:
+    """‖∇l_i‖ by automatic differentiation, as many nodes at a time as fit into `memory` bytes: (rows,)."""
+    parameters = [parameter for parameter in model.parameters() if parameter.requires_grad]
+    with torch.enable_grad():
+        losses, kept = _counting_bytes(lambda: node_losses(model(*inputs), labels, allowed))
+        size = max(1, memory // (kept + sum(parameter.nbytes for parameter in parameters)))
+        return torch.cat([losses.new_empty(0), *_chunk_norms(losses, parameters, size)])
+
+
+def _counting_bytes(compute: Callable[[], Tensor]) -> tuple[Tensor, int]:
+    """A result, and the bytes kept for its backward pass; the gradients in between take about as many a node."""
+    total = 0
+
+    def pack(tensor: Tensor) -> Tensor:
+        nonlocal total
+        total += tensor.numel() * tensor.element_size() if tensor.layout is torch.strided else 0
+        return tensor
+
+    with torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor):
+        return compute(), total
+
+
+def _chunk_norms(losses: Tensor, parameters: list[nn.Parameter], size: int) -> Iterator[Tensor]:
+    start = 0
+    while start < len(losses):
+        rows = torch.arange(start, min(start + size, len(losses)), device=losses.device)
+        try:
+            gradients = _gradients(losses, parameters, rows)
+        except RuntimeError:  # an operation whose backward pass cannot be batched
+            if len(rows) == 1:
+                raise
+            size = 1
+            continue
+        yield _norms([g for g in gradients if g is not None], losses.detach()[rows])
+        start += len(rows)
+
+
+def _norms(gradients: list[Tensor], like: Tensor) -> Tensor:
+    """The norm over all gradients (count, *shape), by way of float64, where squares do not vanish: (count,)."""
+    norms = like.new_zeros(len(like), dtype=torch.float64)
+    for gradient in gradients:
+        part = torch.linalg.vector_norm(gradient.reshape(len(like), -1), dim=1, dtype=torch.float64)
+        norms = torch.hypot(norms, part)
+    return norms.to(like.dtype)
+
+
+def _gradients(losses: Tensor, parameters: list[nn.Parameter], rows: Tensor) -> Gradients:
+    """The gradient of each row's loss, (rows, *shape) for each parameter that it depends on."""
+    if len(rows) == 1:
+        alone = torch.autograd.grad(losses[rows[0]], parameters, retain_graph=True, allow_unused=True)
+        return [None if gradient is None else gradient[None] for gradient in alone]
+    chosen = torch.zeros(len(rows), len(losses), device=losses.device, dtype=losses.dtype)
+    chosen[torch.arange(len(rows), device=losses.device), rows] = 1
+    with warnings.catch_warnings():  # torch tells of operations that it batches by a loop
+        warnings.simplefilter("ignore", UserWarning)
+        return torch.autograd.grad(
+            losses, parameters, chosen, retain_graph=True, allow_unused=True, is_grads_batched=True
+        )

@@ -1,0 +1,33 @@
+"""Gradient norms of a GCN."""
+
+from torch import Tensor
+
+from evergraph.backbones.gcn import GCN
+from evergraph.backbones.message import ModelInput
+from evergraph.scores.grand.losses import LossGradient, row_squares
+from evergraph.scores.grand.neighbourhoods import Neighbourhoods
+from evergraph.scores.grand.outer import Messages, feature_blocks, gathered, layer_squares, with_bias
+
+
+def gcn_norms(model: GCN, inputs: ModelInput, loss_gradient: LossGradient, memory: int) -> Tensor:
+    """‖∇l_i‖ for logits_i = Σ_u a_iu h_u W2 + b2 and h_u = relu(p_u W1 + b1): (rows,).
+
+    With δ_i the gradient at the logits, the squares are (‖Σ_u a_iu h_u‖² + 1) ‖δ_i‖² for the head and, for the
+    first layer, ‖Σ_u (p_u, 1) ⊗ a_iu (W2 δ_i ∘ [h_u > 0])‖².
+    """
+    hidden = model.hidden(inputs.x)
+    operator = inputs.graph.operator(model.norm, 2)
+    delta, scale = loss_gradient(operator @ (hidden @ model.head.weight) + model.head.bias)
+    active = hidden > 0
+    alive = active.any(dim=0)
+    masks = active[:, alive].float()
+    back = delta @ model.head.weight[alive].T
+
+    def messages(hoods: Neighbourhoods) -> Messages:
+        vectors = gathered(masks, hoods.nodes).mul_(back[hoods.rows, None])
+        return Messages(hoods.nodes, operator.values[hoods.entries] * hoods.inside, vectors)
+
+    blocks = with_bias(feature_blocks(model.input_product(inputs.x), memory))
+    first = layer_squares(operator.pattern, blocks, messages, masks.shape[1], memory)
+    last = (row_squares(operator @ hidden) + 1) * row_squares(delta)
+    return scale * (last + first).sqrt()
