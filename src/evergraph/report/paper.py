@@ -1,0 +1,30 @@
+"""The figures of the paper (Pang et al., ACM MM 2024) that ours are printed beside: mean and deviation, %."""
+
+from typing import TypeAlias
+
+Figure: TypeAlias = tuple[float, float]
+
+DATASETS = ("amazon-computers", "corafull", "ogbn-arxiv", "reddit")
+
+_MAIN: dict[str, tuple[float, ...]] = {
+    "finetune": (19.4, 0.0, -99.7, 0.2, 3.2, 0.2, -95.7, 0.1, 4.9, 0.0, -84.6, 2.0, 5.3, 0.9, -94.3, 2.1),
+    "ewc": (19.4, 0.0, -99.6, 0.2, 36.2, 9.1, -60.1, 9.3, 5.2, 0.1, -92.0, 0.2, 12.3, 2.8, -91.6, 2.9),
+    "lwf": (19.4, 0.0, -99.6, 0.2, 3.3, 0.2, -95.3, 0.3, 4.9, 0.1, -83.7, 2.8, 7.7, 1.1, -87.7, 1.8),
+    "mas": (31.1, 11.1, -46.4, 24.8, 28.6, 5.2, -60.2, 6.9, 6.9, 1.5, -23.5, 10.9, 13.1, 4.9, -16.8, 4.1),
+    "gem": (19.7, 0.8, -99.0, 1.1, 11.3, 2.3, -85.1, 2.6, 5.0, 0.1, -88.5, 0.8, 18.0, 0.9, -84.4, 1.0),
+    "er-gnn": (27.5, 5.1, -88.9, 6.4, 10.0, 4.3, -80.7, 4.7, 7.5, 0.8, -82.1, 1.2, 18.0, 0.9, -84.4, 1.0),
+    "twp": (19.3, 0.0, -99.6, 0.1, 42.2, 5.0, -54.8, 5.3, 11.5, 1.0, -75.8, 4.1, 9.7, 1.6, -91.9, 2.0),
+    "ssm": (93.6, 0.8, -6.5, 1.1, 76.4, 0.3, -10.6, 0.4, 54.7, 2.6, -13.8, 2.1, 93.9, 1.0, -4.6, 1.2),
+    "joint": (97.8, 0.1, -0.9, 0.0, 83.0, 0.1, -2.1, 0.2, 58.8, 0.3, -12.7, 0.5, 98.3, 0.3, -0.4, 0.2),
+    "ftf-er-det": (94.6, 0.8, -4.5, 1.1, 77.5, 0.1, -3.5, 0.3, 58.3, 0.6, -10.5, 0.5, 95.2, 0.7, -2.9, 0.8),
+    "ftf-er-prob": (93.9, 1.4, -5.3, 1.9, 77.9, 0.1, -7.3, 0.2, 57.0, 1.3, -11.8, 1.7, 95.7, 0.6, -2.3, 0.5),
+}
+
+
+def main_result(method: str, dataset: str) -> tuple[Figure, Figure] | None:
+    """AA and AF of a method on a data set in the paper's main table; a variant has its method's row."""
+    row = next((row for name, row in _MAIN.items() if method == name or method.startswith(name + "-")), None)
+    if row is None or dataset not in DATASETS:
+        return None
+    at = 4 * DATASETS.index(dataset)
+    return (row[at], row[at + 1]), (row[at + 2], row[at + 3])
