@@ -21,6 +21,8 @@ from evergraph.stream import TaskStream, learner_view, make_stream
 from evergraph.watch import Watch
 
 CPU = torch.device("cpu")
+PRELOADED = ["evergraph.cli", "sklearn.datasets", "torch._dynamo", "matplotlib.backends.backend_agg"]
+"""What a run needs and takes long to import; processes are forked from one that has it."""
 
 
 def random_adjacency(
@@ -98,7 +100,7 @@ def copied(state: dict[str, Tensor]) -> dict[str, Tensor]:
 
 def assert_same_bits(one: dict[str, Tensor], other: dict[str, Tensor]) -> None:
     """Two states have the same names and, bit by bit, the same values."""
-    assert list(one) == list(other)
+    assert sorted(one) == sorted(other)
     for name, value in one.items():
         assert value.dtype == other[name].dtype, name
         assert value.detach().numpy().tobytes() == other[name].detach().numpy().tobytes(), name
@@ -116,7 +118,7 @@ def one_sentence(error: BaseException) -> str:
 def command_line(arguments: list[str], folder: Path) -> ForkServerProcess:
     """A process of its own that runs the command line; its output goes to two files in `folder`."""
     context = get_context("forkserver")
-    context.set_forkserver_preload(["evergraph.cli"])
+    context.set_forkserver_preload(PRELOADED)
     process = context.Process(target=_child, args=(arguments, str(folder)))
     process.start()
     return process
