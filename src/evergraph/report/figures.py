@@ -6,6 +6,8 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.image import AxesImage
+from numpy.typing import NDArray
 
 from evergraph.report.summary import summarise, title
 
@@ -24,25 +26,31 @@ def write_figures(record: dict[str, Any], folder: Path) -> list[Path]:
 def matrix_figure(record: dict[str, Any]) -> Figure:
     """Accuracy on each task (column) after learning each task (row)."""
     matrix = np.array(summarise(record)["matrix"], dtype=np.float64)
-    size = len(matrix)
-    side = min(9.0, 3.2 + 0.36 * size)
+    side = min(9.0, 3.2 + 0.36 * len(matrix))
     figure = Figure(figsize=(side + 1.2, side), layout="constrained")
     axes = figure.subplots()
-    image = axes.imshow(np.ma.masked_invalid(matrix), cmap=COLOURS, vmin=0, vmax=100)
-    step = max(1, size // 12)
-    axes.set_xticks(range(0, size, step), [str(k + 1) for k in range(0, size, step)])
-    axes.set_yticks(range(0, size, step), [str(k + 1) for k in range(0, size, step)])
-    if size <= 12:
-        _write_values(axes, matrix)
-    _label(axes, title(record), "accuracy on task", "after learning task")
-    axes.spines[:].set_visible(False)
+    image = draw_matrix(axes, matrix, title(record))
     bar = figure.colorbar(image, ax=axes, shrink=0.8)
     bar.set_label("accuracy, %", color=INK)
     bar.outline.set_visible(False)
     return figure
 
 
-def _write_values(axes: Axes, matrix: np.ndarray[Any, np.dtype[np.float64]]) -> None:
+def draw_matrix(axes: Axes, matrix: NDArray[np.float64], heading: str) -> AxesImage:
+    """An accuracy matrix in percent as a heat map, with its values where there is room for them."""
+    size = len(matrix)
+    image = axes.imshow(np.ma.masked_invalid(matrix), cmap=COLOURS, vmin=0, vmax=100)
+    ticks = range(0, size, max(1, size // 12))
+    axes.set_xticks(ticks, [str(k + 1) for k in ticks])
+    axes.set_yticks(ticks, [str(k + 1) for k in ticks])
+    if size <= 12:
+        _write_values(axes, matrix)
+    _label(axes, heading, "accuracy on task", "after learning task")
+    axes.spines[:].set_visible(False)
+    return image
+
+
+def _write_values(axes: Axes, matrix: NDArray[np.float64]) -> None:
     for (row, column), value in np.ndenumerate(matrix):
         if not np.isnan(value):
             colour = "white" if value > 55 else INK
