@@ -27,6 +27,7 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object on s
 @app.command("list", epilog="Example: evergraph data list")
 def list_command(as_json: AsJson = False, data_dir: DataDir = None) -> None:
     """List the data sets and whether their files are on this disk."""
+    locator(data_dir)  # complains about a folder that is not there
     rows = [
         {"name": name, "summary": entry.summary, "here": _is_here(name, data_dir), "licence": entry.licence}
         for name, entry in DATASETS.items()

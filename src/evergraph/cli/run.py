@@ -90,11 +90,12 @@ def _config(
     fields = _fields(assigned(values, sets).get("method"))
     if budget is not None and "budget" in fields:
         values = merged(values, {"method": {"budget": budget}})
-    elif budget is not None and strict:
-        note(f"a method without a memory: --budget {budget} has no effect")
     if not strict:
         sets = [(path, value) for path, value in sets if path[0] != "method" or path[-1] in fields]
-    return RunConfig.from_values(assigned(values, sets))
+    config = RunConfig.from_values(assigned(values, sets))
+    if budget is not None and strict and "budget" not in fields:
+        note(f"a method without a memory: --budget {budget} has no effect")
+    return config
 
 
 def _fields(method: object) -> set[str]:
