@@ -1,0 +1,60 @@
+"""The command line in this process, and a finished run to look at."""
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from evergraph.cli import run_main
+from evergraph.run import RunResult, run
+from helpers import run_config, tiny_graph
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a command line left behind."""
+
+    code: int
+    out: str
+    err: str
+
+    def json(self) -> Any:
+        """The only object on stdout."""
+        assert self.code == 0, self.err
+        assert self.out.count("\n") == 1
+        return json.loads(self.out)
+
+
+Call = Callable[..., Answer]
+
+
+@pytest.fixture
+def call(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Call:
+    """Run the command line in an empty folder; every argument is turned into text."""
+    monkeypatch.chdir(tmp_path)
+    capfd.readouterr()
+
+    def calling(*arguments: object) -> Answer:
+        code = run_main([str(argument) for argument in arguments])
+        out, err = capfd.readouterr()
+        return Answer(code, out, err)
+
+    return calling
+
+
+def write_tiny(path: Path) -> Path:
+    """A graph of six classes as an .npz file."""
+    graph = tiny_graph((9,) * 6, width=6)
+    np.savez(path, edge_index=np.stack(graph.adjacency.nonzero()), x=np.asarray(graph.features), y=graph.labels)
+    return path
+
+
+@pytest.fixture(scope="session")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> RunResult:
+    folder = tmp_path_factory.mktemp("finished")
+    file = write_tiny(folder / "tiny.npz")
+    return run(run_config(dataset={"name": str(file)}, backbone={"hidden": 8}), folder / "runs")

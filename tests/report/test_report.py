@@ -1,0 +1,117 @@
+"""Summaries, tables and figures of a record, checked against the record."""
+
+import io
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from matplotlib.image import imread
+from rich.console import Console
+
+from evergraph.report.figures import curve_figure, matrix_figure, write_figures
+from evergraph.report.summary import percent, summarise, title
+from evergraph.report.tables import matrix_table, verdict_lines
+
+
+def record(tasks: int = 3, **changes: Any) -> dict[str, Any]:
+    """A finished run in which a task has two classes of 4 and 6 test nodes, and half is forgotten each time."""
+    total = [4, 6] * tasks
+    rows = [[total[k] if k // 2 == now else total[k] // 2 for k in range(2 * (now + 1))] for now in range(tasks)]
+    content: dict[str, Any] = {
+        "config": {
+            "dataset": {"name": "x", "features": None},
+            "method": {"name": "finetune"},
+            "backbone": {"name": "gcn"},
+        },
+        "data": {"name": "things", "remarks": ["a remark"], "messages": ["a message"]},
+        "first_class": list(range(0, 2 * tasks + 1, 2)),
+        "total": {"val": total, "test": total},
+        "correct": {"val": rows, "test": rows},
+        "seconds": [{"load": 1.0, "train": 2.0}] + [{"train": 3.0, "evaluate": 0.5}] * (tasks - 1),
+        "memory": [{"nodes": 0, "edges": 0, "floats": 0, "bytes": 0, "parameters": 0}] * tasks,
+        "peak_bytes": 2**20 * 300,
+    }
+    return {**content, **changes}
+
+
+def test_a_summary_is_in_percent_and_unrounded() -> None:
+    found = summarise(record())
+    assert found["matrix"] == [[100, None, None], [50, 100, None], [50, 50, 100]]
+    assert math.isclose(found["aa"], 200 / 3)
+    assert math.isclose(found["af"], -50)
+    assert found["aa_curve"] == [100, 75, pytest.approx(200 / 3)]
+    assert found["learning_accuracy"] == 100
+    assert found["backward_transfer"] == -50
+    assert found["per_class"] == [50, 50, 50, 50, 100, 100]
+    assert found["seconds"] == {"load": 1.0, "train": 8.0, "evaluate": 1.0}
+    assert found["remarks"] == ["a remark", "a message"]
+
+
+def test_percentages_are_none_where_nothing_was_measured() -> None:
+    assert percent(np.array([[0.5, np.nan]])) == [[50.0, None]]
+
+
+def test_balanced_and_plain_are_told_apart() -> None:
+    uneven = record(1, correct={"val": [[4, 0]], "test": [[4, 0]]})
+    found = summarise(uneven)
+    assert found["aa"] == 50
+    assert found["plain"]["aa"] == 40
+
+
+def test_derived_features_stand_in_the_title() -> None:
+    assert title(record()) == "things · finetune · gcn"
+    changed = record()
+    changed["config"]["dataset"]["features"] = "spectral:4"
+    assert title(changed) == "things · finetune · gcn · derived features (spectral:4)"
+
+
+def text_of(content: dict[str, Any]) -> str:
+    console = Console(width=120, record=True, file=io.StringIO())
+    console.print(matrix_table(content))
+    return console.export_text()
+
+
+def test_the_table_has_a_row_for_each_task_and_blanks_above_the_diagonal() -> None:
+    lines = [line for line in text_of(record()).splitlines() if line.startswith("│")]
+    cells = [[cell.strip() for cell in line.strip("│").split("│")] for line in lines]
+    assert cells == [
+        ["1", "100.0", "", "", "100.0"],
+        ["2", "50.0", "100.0", "", "75.0"],
+        ["3", "50.0", "50.0", "100.0", "66.7"],
+    ]
+
+
+def test_the_verdict_names_figures_costs_and_remarks() -> None:
+    text = "\n".join(verdict_lines(record()))
+    assert "AA 66.67 %   AF -50.00 %" in text
+    assert "train 8.0 s" in text
+    assert "300 MiB" in text
+    assert "note: a remark" in text
+    assert "kept of the past" not in text
+    kept = {"nodes": 1200, "edges": 8, "floats": 0, "bytes": 2**20, "parameters": 0}
+    assert "kept of the past: 1,200 nodes, 8 edges, 1.00 MiB" in "\n".join(verdict_lines(record(memory=[kept] * 3)))
+
+
+@pytest.mark.parametrize("tasks", [1, 3, 30])
+def test_figures_are_pictures(tmp_path: Path, tasks: int) -> None:
+    paths = write_figures(record(tasks), tmp_path)
+    assert [path.name for path in paths] == ["matrix.png", "accuracy.png"]
+    for path in paths:
+        picture = imread(path)
+        assert picture.shape[0] > 400
+        assert len(np.unique(picture[::3, ::3, 0])) > 20
+
+
+def test_the_heat_map_shows_every_value_of_the_matrix() -> None:
+    axes = matrix_figure(record()).axes[0]
+    assert sorted(text.get_text() for text in axes.texts) == ["100.0"] * 3 + ["50.0"] * 3
+    assert axes.get_title(loc="left") == "things · finetune · gcn"
+    assert (axes.get_xlabel(), axes.get_ylabel()) == ("accuracy on task", "after learning task")
+
+
+def test_the_curve_is_the_average_accuracy() -> None:
+    axes = curve_figure(record()).axes[0]
+    drawn = axes.lines[0].get_xydata()
+    assert np.allclose(drawn, np.array([[1, 100], [2, 75], [3, 200 / 3]]))
