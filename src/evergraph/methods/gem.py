@@ -113,14 +113,20 @@ def projected(gradient: Tensor, past: Tensor, margin: float) -> Tensor:
 def nonnegative_minimiser(gram: NDArray[np.float64], linear: NDArray[np.float64]) -> NDArray[np.float64]:
     """The u >= 0 that minimises uᵀ Q u / 2 + pᵀ u, for Q positive semi-definite and p in its range.
 
-    Q = Rᵀ R makes it the non-negative least-squares problem ‖R u - c‖ with Rᵀ c = -p, of the size of Q.
+    Q = Rᵀ R makes it the non-negative least-squares problem ‖R u - c‖ with Rᵀ c = -p, of the size of Q. Q is scaled
+    to a unit diagonal first, so that a small gradient is not lost in rounding; a task without any has u = 0.
     """
-    values, vectors = np.linalg.eigh(gram)
+    lengths = np.sqrt(gram.diagonal())
+    some = lengths > 0
+    scale = lengths[some]
+    values, vectors = np.linalg.eigh(gram[np.ix_(some, some)] / np.outer(scale, scale))
     kept = values > len(values) * np.finfo(np.float32).eps * values[-1]
-    roots = np.sqrt(values[kept] / values[-1])
-    c = -(vectors[:, kept].T @ (linear / values[-1])) / roots
-    solution: NDArray[np.float64] = nnls(roots[:, None] * vectors[:, kept].T, c, maxiter=100 * len(linear))[0]
-    return solution
+    roots, basis = np.sqrt(values[kept]), vectors[:, kept]
+    size = np.abs(linear[some] / scale).max() or 1.0
+    c = -(basis.T @ (linear[some] / scale / size)) / roots
+    result = np.zeros(len(linear))
+    result[some] = nnls(roots[:, None] * basis.T, c, maxiter=100 * len(linear))[0] * size / scale
+    return result
 
 
 ENTRY = MethodEntry(

@@ -1,0 +1,139 @@
+"""GEM: the projection's optimality conditions, the past gradients, and what the memory holds."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch import Tensor
+
+from evergraph.backbones import BACKBONES
+from evergraph.methods.gem import GEM, Projection, nonnegative_minimiser, projected
+from evergraph.run import make_learner
+from evergraph.stream import learner_view
+from evergraph.training import batch_loss
+from helpers import learn_tasks, learned, run_config, stream_of, tiny_graph
+
+
+def vectors(tasks: int, width: int, seed: int) -> tuple[Tensor, Tensor]:
+    rng = np.random.default_rng(seed)
+    past = rng.standard_normal((tasks, width))
+    if tasks > 2:
+        past[1] = past[0]  # two tasks that want the same
+    if tasks > 3:
+        past[3] = 0  # one that has nothing to say
+    return torch.as_tensor(rng.standard_normal(width)).float(), torch.as_tensor(past).float()
+
+
+@settings(max_examples=150)
+@given(
+    tasks=st.integers(1, 6), width=st.integers(1, 9), seed=st.integers(0, 999), margin=st.sampled_from([0.0, 0.5])
+)
+def test_the_projection_is_optimal(tasks: int, width: int, seed: int, margin: float) -> None:
+    """v >= m, ⟨g̃, g_s⟩ >= 0, and no v_s above the margin where g_s does not bind: Karush, Kuhn and Tucker."""
+    gradient, past = vectors(tasks, width, seed)
+    found = projected(gradient, past, margin)
+    if (past @ gradient >= 0).all():
+        assert found is gradient
+        return
+    gram = (past.double() @ past.double().T).numpy()
+    linear = (past.double() @ gradient.double()).numpy() + margin * gram.sum(axis=1)
+    above = nonnegative_minimiser(gram, linear)
+    slack = (past.double() @ found.double()).numpy()
+    size = 1 + np.abs(gram).max()
+    assert (above >= 0).all()
+    assert (slack >= -1e-5 * size).all()
+    assert np.abs(above * slack).max() <= 1e-4 * size
+    rebuilt = gradient.double() + torch.as_tensor(margin + above) @ past.double()
+    assert torch.allclose(found.double(), rebuilt, atol=1e-4)
+
+
+def test_without_a_margin_no_allowed_vector_is_closer() -> None:
+    gradient, past = vectors(3, 5, 4)
+    assert (past @ gradient < 0).any()
+    found = projected(gradient, past, 0.0).double()
+    distance = (found - gradient).norm()
+    tried = torch.randn(20_000, 5, generator=torch.Generator().manual_seed(0), dtype=torch.float64) + found
+    allowed = tried[(tried @ past.double().T >= 0).all(dim=1)]
+    assert len(allowed) > 100
+    assert ((allowed - gradient).norm(dim=1) >= distance - 1e-6).all()
+
+
+def test_a_single_conflict_is_the_textbook_projection() -> None:
+    gradient, past = torch.tensor([1.0, 1.0]), torch.tensor([[-2.0, 0.0]])
+    assert torch.allclose(projected(gradient, past, 0.0), torch.tensor([0.0, 1.0]), atol=1e-6)
+    assert torch.allclose(projected(gradient, past, 0.75), torch.tensor([-0.5, 1.0]), atol=1e-6)
+
+
+def test_what_is_not_a_number_is_left_to_the_loop() -> None:
+    gradient = torch.tensor([torch.nan, 1.0])
+    assert projected(gradient, torch.ones(1, 2), 0.5) is gradient
+
+
+def trained(backbone: str, setting: str) -> GEM:
+    small: dict[str, Any] = {"name": backbone, "hidden": 8}
+    small |= {"heads": 2, "dropout": 0.0} if backbone == "gat" else {}
+    config = run_config(method={"name": "gem"}, backbone=small, stream={"setting": setting})
+    stream = stream_of(tiny_graph((6,) * 6), config)
+    learner = learn_tasks(make_learner(config, 5), config, stream, range(2))
+    assert isinstance(learner, GEM)
+    learner.net.grow(learner_view(stream[2]))
+    return learner
+
+
+@pytest.mark.parametrize("setting", ["class-il", "task-il"])
+@pytest.mark.parametrize("backbone", list(BACKBONES))
+def test_a_models_gradient_is_replaced_by_its_projection(backbone: str, setting: str) -> None:
+    learner = trained(backbone, setting)
+    model, memories = learner.net.model, learner.memories()
+    parameters = list(model.parameters())
+    flat = [
+        torch.cat([part.flatten() for part in torch.autograd.grad(batch_loss(model, batch), parameters)])
+        for batch in memories
+    ]
+    assert len(flat) == 2
+    against = -flat[0] + 0.1 * flat[1]
+    position = 0
+    for value in parameters:
+        value.grad = against[position : position + value.numel()].view_as(value).clone()
+        position += value.numel()
+    projection = Projection(model, memories, 0.5)
+    projection()
+    assert torch.allclose(projection.past, torch.stack(flat), rtol=1e-4, atol=1e-6)
+    found = torch.cat([value.grad.flatten() for value in parameters if value.grad is not None])
+    assert torch.allclose(found, projected(against, torch.stack(flat), 0.5), atol=1e-5)
+    assert (torch.stack(flat) @ found >= -1e-5).all()
+
+
+def test_a_models_gradient_that_conflicts_with_nothing_is_left_alone() -> None:
+    learner = trained("gcn", "class-il")
+    model, memories = learner.net.model, learner.memories()
+    projection = Projection(model, memories, 0.5)
+    for value in model.parameters():
+        value.grad = torch.zeros_like(value)
+    projection()
+    agreeing = torch.linalg.pinv(projection.past) @ torch.ones(2)
+    parts = torch.split(agreeing, [value.numel() for value in model.parameters()])
+    for value, part in zip(model.parameters(), parts, strict=True):
+        value.grad = part.view_as(value).clone()
+    projection()
+    for value, part in zip(model.parameters(), parts, strict=True):
+        assert value.grad is not None
+        assert torch.equal(value.grad.flatten(), part)
+
+
+def test_the_memory_is_the_budget_of_each_class_with_the_edges_between() -> None:
+    config = run_config(method={"name": "gem", "budget": 3}, backbone={"hidden": 8})
+    graph = tiny_graph((12, 9, 3, 14), share=0.4)
+    stream = stream_of(graph, config)
+    learner = learned(config, stream)
+    assert isinstance(learner, GEM)
+    held = learner.buffer.graph
+    assert held is not None
+    assert np.bincount(held.labels).tolist() == [3, 3, min(3, len(stream.splits[2][0])), 3]
+    assert held.n_edges > 0
+    assert learner.memory().nodes == held.n_nodes
+    tasks = [set(batch.labels.tolist()) for batch in learner.memories()]
+    assert tasks == [{0, 1}, {2, 3}]
