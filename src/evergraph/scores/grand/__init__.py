@@ -7,10 +7,12 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from evergraph.backbones.gat import GAT
 from evergraph.backbones.gcn import GCN
 from evergraph.backbones.gin import GIN
 from evergraph.backbones.message import ModelInput
 from evergraph.scores.grand.fallback import autograd_norms
+from evergraph.scores.grand.gat import gat_norms
 from evergraph.scores.grand.gcn import gcn_norms
 from evergraph.scores.grand.gin import gin_norms
 from evergraph.scores.grand.losses import LossGradient, loss_gradient
@@ -20,7 +22,7 @@ __all__ = ["CLOSED_FORMS", "grand_norms"]
 ClosedForm = Callable[[Any, ModelInput, LossGradient, int], Tensor]
 """(model, inputs, loss gradient, memory) to the norms, (rows,)."""
 
-CLOSED_FORMS: Mapping[type[nn.Module], ClosedForm] = {GCN: gcn_norms, GIN: gin_norms}
+CLOSED_FORMS: Mapping[type[nn.Module], ClosedForm] = {GCN: gcn_norms, GIN: gin_norms, GAT: gat_norms}
 """A backbone's own way to the norms; a class that is not here, a derived one too, takes backward passes."""
 
 

@@ -13,6 +13,9 @@ from evergraph.backbones.products import Pattern, SparseMatrix
 from evergraph.scores.grand.losses import row_squares
 from evergraph.scores.grand.neighbourhoods import Neighbourhoods, neighbourhoods
 
+NARROW = 16
+"""Fewer columns than these save no memory worth the time."""
+
 
 class Messages(NamedTuple):
     """What goes back to a linear layer from b nodes, each through d others: weight (b, d) times vector (b, d, f).
@@ -69,15 +72,17 @@ def gathered(table: Tensor, index: Tensor) -> Tensor:
 
 
 def feature_blocks(product: InputProduct, memory: int) -> Iterator[Tensor]:
-    """The matrix of an input product as dense blocks of columns within `memory` bytes; as one if it is dense."""
+    """The matrix of an input product as dense blocks of columns, each of `memory` bytes or of NARROW columns."""
+    rows, width = (product.dense if product.dense is not None else product.factors[-1]).shape
+    step = max(NARROW, memory // (4 * max(1, rows)))
+    starts = range(0, width, step)
     if product.dense is not None:
-        yield product.dense
+        yield from (product.dense[:, start : start + step].contiguous() for start in starts)
         return
     *factors, last = product.factors
     by_column = _scipy(last).tocsc()
-    columns = max(1, memory // (4 * max(factor.shape[0] for factor in product.factors)))
-    for start in range(0, last.shape[1], columns):
-        block = torch.as_tensor(by_column[:, start : start + columns].toarray(), device=last.pattern.device)
+    for start in starts:
+        block = torch.as_tensor(by_column[:, start : start + step].toarray(), device=last.pattern.device)
         for factor in reversed(factors):
             block = factor @ block
         yield block
