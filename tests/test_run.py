@@ -275,8 +275,10 @@ MOMENTS: dict[str, Callable[[Path], bool]] = {
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="there is no kill -9 here")
-@pytest.mark.parametrize("moment", list(MOMENTS))
-@pytest.mark.parametrize("delay", [0.0, 0.03])
+@pytest.mark.parametrize(
+    ("moment", "delay"),
+    [*((moment, 0.0) for moment in MOMENTS), ("the work has begun", 0.05), ("the third task is done", 0.05)],
+)
 def test_a_run_killed_at_any_moment_ends_like_an_uninterrupted_one(
     tmp_path: Path, uninterrupted: RunResult, moment: str, delay: float
 ) -> None:
