@@ -88,11 +88,13 @@ def assigned(values: Mapping[str, Any], assignments: Iterable[tuple[list[str], A
 
 
 def merged(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
-    """Nested settings in which `over` wins key by key."""
+    """Nested settings in which `over` wins key by key; ConfigError where it has a section and `base` a value."""
     result = _copy(base)
     for key, value in over.items():
-        both = isinstance(value, Mapping) and isinstance(result.get(key), Mapping)
-        result[key] = merged(result[key], value) if both else value
+        below = result.get(key, {})
+        if isinstance(value, Mapping) and not isinstance(below, Mapping):
+            raise ConfigError(f"{key} must be a section of settings, got {below!r} instead")
+        result[key] = merged(below, value) if isinstance(value, Mapping) else value
     return result
 
 
