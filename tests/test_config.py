@@ -101,11 +101,22 @@ def leaves(tree: Any, path: tuple[str, ...] = ()) -> dict[tuple[str, ...], Any]:
     return {key: value for name, part in tree.items() for key, value in leaves(part, (*path, name)).items()}
 
 
-@settings(max_examples=50)
+def clash(base: Any, over: Any) -> bool:
+    """Whether the second has a section where the first has a value."""
+    if not isinstance(over, dict):
+        return False
+    return not isinstance(base, dict) or any(clash(base[key], over[key]) for key in base.keys() & over.keys())
+
+
+@settings(max_examples=100)
 @given(base=TREES, over=TREES)
 def test_the_second_wins_key_by_key_and_the_rest_stays(base: dict[str, Any], over: dict[str, Any]) -> None:
     before = repr(base), repr(over)
-    found = leaves(merged(base, over)) if base or over else {}
+    if clash(base, over):
+        with pytest.raises(ConfigError, match=r"must be a section of settings, got \d instead"):
+            merged(base, over)
+        return
+    found = leaves(merged(base, over))
     strong = {path: value for path, value in leaves(over).items() if value != {}}
     assert strong.items() <= found.items()
     for path, value in leaves(base).items():

@@ -248,7 +248,7 @@ def uninterrupted(tmp_path_factory: pytest.TempPathFactory) -> RunResult:
     return run(config, tmp_path_factory.mktemp("uninterrupted"))
 
 
-def until(condition: Callable[[], bool], seconds: float = 60) -> None:
+def until(condition: Callable[[], bool], seconds: float = 300) -> None:
     """Wait for a condition, looking every half millisecond."""
     end = time.monotonic() + seconds
     while not condition():
@@ -333,7 +333,7 @@ def test_processes_that_share_a_results_folder_lose_nothing(tmp_path: Path) -> N
         processes.append((command_line([*arguments, "--out", str(out)], folder), folder))
     answers = []
     for process, folder in processes:
-        process.join(60)
+        process.join(300)
         assert process.exitcode == 0, (folder / "stderr").read_text()
         answers.append(json.loads((folder / "stdout").read_text()))
     assert len({answer["run_dir"] for answer in answers}) == 4

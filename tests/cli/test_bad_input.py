@@ -202,6 +202,7 @@ RUN: dict[str, tuple[Callable[[Path], list[object]], str]] = {
     "configuration with a bare key": (toml("epochs = 3"), "epochs is not a section"),
     "configuration with a value for a section": (toml("method = 3"), "method must be a section"),
     "the same with a budget": (toml("method = 3", "--budget", 5), "method must be a section"),
+    "the same where a flag lies below": (toml("train = 3", "--epochs", 1), "train must be a section"),
     "configuration with a wrong type": (toml("[train]\nlr = 'fast'"), "train.lr"),
     # graph files: .npz
     "no such file": (flags("--dataset", "nowhere/graph.npz"), "no such file"),
