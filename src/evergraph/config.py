@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError, ValidationInfo, field_validator
 
 from evergraph.errors import ConfigError
 
@@ -14,6 +14,14 @@ class Settings(BaseModel):
     """The base of every group of settings: immutable, no unknown keys, no NaN, exact types."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, validate_default=True)
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _no_truth_for_a_number(cls, value: object, info: ValidationInfo) -> object:
+        field = cls.model_fields[str(info.field_name)]
+        if isinstance(value, bool) and field.annotation in (int, float):
+            raise ValueError(f"a number is wanted, got {str(value).lower()} instead")
+        return value
 
 
 S = TypeVar("S", bound=BaseModel)

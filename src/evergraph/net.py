@@ -13,7 +13,7 @@ from evergraph.errors import StoreError
 from evergraph.graph import Graph
 from evergraph.seeding import Purpose, torch_generator
 from evergraph.stream import Setting, TaskView
-from evergraph.training import Batch, TrainConfig, train
+from evergraph.training import Batch, TrainConfig, threads_for, train
 from evergraph.watch import Watch
 
 Build: TypeAlias = Callable[[torch.Generator], nn.Module]
@@ -98,7 +98,7 @@ class Net:
                 taken.append([value.detach().clone() for value in self.model.parameters()])
 
         generator = torch_generator(self.seed, Purpose.TRAINING, task.index)
-        with watch.phase("train"):
+        with watch.phase("train"), threads_for(batches):
             train(
                 self.model,
                 batches,

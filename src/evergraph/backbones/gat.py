@@ -14,7 +14,7 @@ from evergraph.config import Settings
 class GATConfig(Settings):
     """Sizes of a GAT; `hidden` is shared out over the heads of the first layer."""
 
-    hidden: int = Field(256, ge=1)
+    hidden: int = Field(256, ge=1, le=65_536)
     heads: int = Field(8, ge=1)
     dropout: float = Field(0.6, ge=0, lt=1)
     slope: float = Field(0.2, ge=0)

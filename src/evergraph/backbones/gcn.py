@@ -12,7 +12,7 @@ from evergraph.config import Settings
 class GCNConfig(Settings):
     """Sizes of a GCN and how a node and its neighbours are added up."""
 
-    hidden: int = Field(256, ge=1)
+    hidden: int = Field(256, ge=1, le=65_536)
     norm: Norm = Norm.SYMMETRIC
 
 

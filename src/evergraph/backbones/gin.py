@@ -12,7 +12,7 @@ from evergraph.config import Settings
 class GINConfig(Settings):
     """Sizes of a GIN."""
 
-    hidden: int = Field(256, ge=1)
+    hidden: int = Field(256, ge=1, le=65_536)
 
 
 class GIN(nn.Module):
