@@ -10,7 +10,7 @@ from evergraph.scores.grand.attended import Attended, attend, spread
 from evergraph.scores.grand.gat_head import Above, head_squares
 from evergraph.scores.grand.losses import LossGradient, row_squares
 from evergraph.scores.grand.neighbourhoods import Neighbourhoods
-from evergraph.scores.grand.outer import Messages, layer_squares
+from evergraph.scores.grand.outer import gathered, layer_squares
 
 
 def gat_norms(model: GAT, inputs: ModelInput, loss_gradient: LossGradient, memory: int) -> Tensor:
@@ -33,10 +33,13 @@ def gat_norms(model: GAT, inputs: ModelInput, loss_gradient: LossGradient, memor
     squares += row_squares(spread(pattern, scores, second.z))
     back = _gradients_at_z(second, delta, scores, received)
 
-    def messages(hoods: Neighbourhoods) -> Messages:
-        return Messages(hoods.nodes, hoods.inside, back[hoods.entries])
+    def neighbours(block: Tensor, hoods: Neighbourhoods, part: slice) -> Tensor:
+        return gathered(block, hoods.nodes[:, part])
 
-    squares += layer_squares(pattern, [hidden], messages, back.shape[1], memory)
+    def messages(hoods: Neighbourhoods) -> Tensor:
+        return back[hoods.entries].mul_(hoods.inside[:, :, None])
+
+    squares += layer_squares(pattern, [hidden], neighbours, messages, back.shape[1], memory)
     parts = zip(heads, torch.split(last.weight, model.width), torch.split(slopes, model.width, dim=1), strict=True)
     for head, weight, slope in parts:
         above = Above(pattern, back, weight, slope.contiguous())

@@ -11,7 +11,7 @@ from evergraph.backbones.products import Pattern
 from evergraph.scores.grand.attended import Attended, spread
 from evergraph.scores.grand.losses import row_squares
 from evergraph.scores.grand.neighbourhoods import Neighbourhoods
-from evergraph.scores.grand.outer import Messages, feature_blocks, gathered, layer_squares
+from evergraph.scores.grand.outer import feature_blocks, gathered, layer_squares
 
 TABLES = 6
 """About so many arrays of the size of a block of features are in use at a time."""
@@ -53,15 +53,17 @@ def head_squares(head: Attended, above: Above, product: InputProduct, memory: in
             means, own = spread(head.pattern, head.weights, x), spread(pattern, received, x[head.own])
             yield torch.cat([means, own, _through_scores(head, above, x)])
 
-    def messages(hoods: Neighbourhoods) -> Messages:
+    def select(table: Tensor, hoods: Neighbourhoods, part: slice) -> Tensor:
         rows = hoods.rows[:, None]
         nodes = torch.cat([hoods.nodes, n_nodes + rows, n_nodes + n_rows + rows], dim=1)
-        inside = torch.cat([hoods.inside, torch.ones_like(rows).float().expand(-1, 2)], dim=1)
-        vectors = (above.back[hoods.entries] @ above.weight.T).mul_(gathered(above.slopes, hoods.nodes))
-        constant = torch.stack([head.to, head.sent]).expand(len(rows), -1, -1)
-        return Messages(nodes, inside, torch.cat([vectors, constant], dim=1))
+        return gathered(table, nodes[:, part])
 
-    first = layer_squares(pattern, inputs(), messages, len(above.weight), memory)
+    def messages(hoods: Neighbourhoods) -> Tensor:
+        vectors = (above.back[hoods.entries] @ above.weight.T).mul_(gathered(above.slopes, hoods.nodes))
+        constant = torch.stack([head.to, head.sent]).expand(len(vectors), -1, -1)
+        return torch.cat([vectors.mul_(hoods.inside[:, :, None]), constant], dim=1)
+
+    first = layer_squares(pattern, inputs(), select, messages, len(above.weight), memory)
     bias = sum((spread(pattern, back, vector) for back, vector in above.classes()), torch.zeros(()))
     to, sent = spread(pattern, received, head.z[head.own]), _through_scores(head, above, head.z)
     return first + row_squares(bias) + row_squares(to) + row_squares(sent)

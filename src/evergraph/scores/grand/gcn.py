@@ -4,9 +4,10 @@ from torch import Tensor
 
 from evergraph.backbones.gcn import GCN
 from evergraph.backbones.message import ModelInput
+from evergraph.scores.grand.alike import Alike
 from evergraph.scores.grand.losses import LossGradient, row_squares
 from evergraph.scores.grand.neighbourhoods import Neighbourhoods
-from evergraph.scores.grand.outer import Messages, feature_blocks, gathered, layer_squares, with_bias
+from evergraph.scores.grand.outer import feature_blocks, gathered, layer_squares, with_bias
 
 
 def gcn_norms(model: GCN, inputs: ModelInput, loss_gradient: LossGradient, memory: int) -> Tensor:
@@ -19,15 +20,15 @@ def gcn_norms(model: GCN, inputs: ModelInput, loss_gradient: LossGradient, memor
     operator = inputs.graph.operator(model.norm, 2)
     delta, scale = loss_gradient(operator @ (hidden @ model.head.weight) + model.head.bias)
     active = hidden > 0
+    alike = Alike(operator, active)
     alive = active.any(dim=0)
-    masks = active[:, alive].float()
-    back = delta @ model.head.weight[alive].T
+    masks = active[alike.example][:, alive].float()
+    back = (delta @ model.head.weight[alive].T)[alike.order]
 
-    def messages(hoods: Neighbourhoods) -> Messages:
-        vectors = gathered(masks, hoods.nodes).mul_(back[hoods.rows, None])
-        return Messages(hoods.nodes, operator.values[hoods.entries] * hoods.inside, vectors)
+    def messages(hoods: Neighbourhoods) -> Tensor:
+        return gathered(masks, hoods.nodes).mul_(back[hoods.rows, None])
 
     blocks = with_bias(feature_blocks(model.input_product(inputs.x), memory))
-    first = layer_squares(operator.pattern, blocks, messages, masks.shape[1], memory)
+    first = layer_squares(alike.pattern, blocks, alike.sums, messages, masks.shape[1], memory)
     last = (row_squares(operator @ hidden) + 1) * row_squares(delta)
-    return scale * (last + first).sqrt()
+    return scale * (last + alike.unsorted(first)).sqrt()

@@ -5,9 +5,10 @@ from torch import Tensor
 
 from evergraph.backbones.gin import GIN
 from evergraph.backbones.message import ModelInput, Norm
+from evergraph.scores.grand.alike import Alike
 from evergraph.scores.grand.losses import LossGradient, row_squares
 from evergraph.scores.grand.neighbourhoods import Neighbourhoods
-from evergraph.scores.grand.outer import Messages, feature_blocks, gathered, layer_squares, with_bias
+from evergraph.scores.grand.outer import feature_blocks, gathered, layer_squares, with_bias
 
 
 def gin_norms(model: GIN, inputs: ModelInput, loss_gradient: LossGradient, memory: int) -> Tensor:
@@ -25,23 +26,24 @@ def gin_norms(model: GIN, inputs: ModelInput, loss_gradient: LossGradient, memor
     last = torch.relu_(model.third(summed))
     delta, scale = loss_gradient(model.head(last))
     last_back = (delta @ model.head.weight.T).mul_(last > 0)
-    hidden_alive, inner_alive = ((layer > 0).any(dim=0) for layer in (hidden, inner))
-    hidden_masks = (hidden[:, hidden_alive] > 0).float()
-    inner_masks = (inner[:, inner_alive] > 0).float()
-    hidden_back = last_back @ model.third.weight[hidden_alive].T
+
+    active = torch.cat([hidden, inner], dim=1) > 0
+    alike = Alike(operator, active)
+    hidden_alive, inner_alive = torch.split(active.any(dim=0), hidden.shape[1])
+    hidden_masks = (hidden[alike.example][:, hidden_alive] > 0).float()
+    inner_masks = (inner[alike.example][:, inner_alive] > 0).float()
+    hidden_back = (last_back @ model.third.weight[hidden_alive].T)[alike.order]
     between = model.second.weight[inner_alive][:, hidden_alive].T.contiguous()
 
-    def to_second(hoods: Neighbourhoods) -> Messages:
-        vectors = gathered(hidden_masks, hoods.nodes).mul_(hidden_back[hoods.rows, None])
-        return Messages(hoods.nodes, operator.values[hoods.entries] * hoods.inside, vectors)
+    def to_second(hoods: Neighbourhoods) -> Tensor:
+        return gathered(hidden_masks, hoods.nodes).mul_(hidden_back[hoods.rows, None])
 
-    def to_first(hoods: Neighbourhoods) -> Messages:
-        nodes, weight, vectors = to_second(hoods)
-        return Messages(nodes, weight, (vectors @ between).mul_(gathered(inner_masks, nodes)))
+    def to_first(hoods: Neighbourhoods) -> Tensor:
+        return (to_second(hoods) @ between).mul_(gathered(inner_masks, hoods.nodes))
 
     seen = with_bias([inner[:, inner_alive]])
-    second = layer_squares(operator.pattern, seen, to_second, len(between), memory)
+    lower = layer_squares(alike.pattern, seen, alike.sums, to_second, len(between), memory)
     blocks = with_bias(feature_blocks(model.input_product(inputs.x), memory))
-    first = layer_squares(operator.pattern, blocks, to_first, between.shape[1], memory)
+    lower += layer_squares(alike.pattern, blocks, alike.sums, to_first, between.shape[1], memory)
     upper = (row_squares(last) + 1) * row_squares(delta) + (row_squares(summed) + 1) * row_squares(last_back)
-    return scale * (upper + second + first).sqrt()
+    return scale * (upper + alike.unsorted(lower)).sqrt()

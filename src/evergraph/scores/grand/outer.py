@@ -1,7 +1,7 @@
 """Norms of sums of outer products, the gradients of a linear layer that sees several nodes."""
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import NamedTuple
+from functools import partial
 
 import numpy as np
 import torch
@@ -17,52 +17,47 @@ NARROW = 16
 """Fewer columns than these save no memory worth the time."""
 
 
-class Messages(NamedTuple):
-    """What goes back to a linear layer from b nodes, each through d others: weight (b, d) times vector (b, d, f).
-
-    nodes: (b, d), the row of the layer's inputs that each of them stands for.
-    """
-
-    nodes: Tensor
-    weight: Tensor
-    vector: Tensor
+Select = Callable[[Tensor, Neighbourhoods, slice], Tensor]
+"""From a layer's inputs (nodes, columns) to those of the neighbourhoods, a part of the d: (b, part, columns)."""
 
 
 def layer_squares(
     pattern: Pattern,
     inputs: Iterable[Tensor],
-    messages: Callable[[Neighbourhoods], Messages],
+    select: Select,
+    messages: Callable[[Neighbourhoods], Tensor],
     outputs: int,
     memory: int,
 ) -> Tensor:
-    """‖Σ_u p_u ⊗ w_iu t_iu‖² for each row i of the pattern: (rows,).
+    """‖Σ_u p_iu ⊗ t_iu‖² for each row i of the pattern: (rows,).
 
-    inputs: blocks of columns of p, each (nodes, features); messages: w and t of some rows; outputs: length of t.
+    inputs: blocks of columns, each (nodes, columns), from which `select` takes p; messages: t, (b, d, outputs).
+    One of the two must be zero for padding.
     """
     squares = torch.zeros(pattern.shape[0], device=pattern.device)
     for block in inputs:
         for hoods in neighbourhoods(pattern, block.shape[1] + 2 * outputs, memory):
-            squares[hoods.rows] += outer_squares(block, messages(hoods), memory)
+            squares[hoods.rows] += outer_squares(
+                partial(select, block, hoods), block.shape[1], messages(hoods), memory
+            )
     return squares
 
 
-def outer_squares(inputs: Tensor, sent: Messages, memory: int) -> Tensor:
-    """‖Σ_u w_u p_u ⊗ t_u‖², through Σ_uv w_u w_v (p_u·p_v)(t_u·t_v) or through the sum itself: (b,).
+def outer_squares(p: Callable[[slice], Tensor], width: int, t: Tensor, memory: int) -> Tensor:
+    """‖Σ_u p_u ⊗ t_u‖², through Σ_uv (p_u·p_v)(t_u·t_v) or through the sum itself: (b,).
 
     Whichever needs fewer operations: the first d² for each column of p and t, the second d for each pair of them.
+    p: a part of the d to (b, part, width); t: (b, d, outputs).
     """
-    rows, count, outputs = sent.vector.shape
-    width = inputs.shape[1]
+    rows, count, outputs = t.shape
     if count * (width + outputs) <= width * outputs:
-        p = gathered(inputs, sent.nodes)
-        products = torch.bmm(p, p.mT).mul_(torch.bmm(sent.vector, sent.vector.mT))
-        return (torch.bmm(products, sent.weight[:, :, None]).squeeze(2) * sent.weight).sum(dim=1)
-    weighted = sent.vector.mul_(sent.weight[:, :, None])
+        every = p(slice(0, count))
+        return torch.bmm(every, every.mT).mul_(torch.bmm(t, t.mT)).sum(dim=(1, 2))
     parts = range(0, count, max(1, memory // (4 * rows * width)))
-    total = inputs.new_empty(rows, outputs, width)
+    total = t.new_empty(rows, outputs, width)
     for start in parts:
         part = slice(start, start + parts.step)
-        total.baddbmm_(weighted[:, part].mT, gathered(inputs, sent.nodes[:, part]), beta=float(start > 0))
+        total.baddbmm_(t[:, part].mT, p(part), beta=float(start > 0))
     return row_squares(total.flatten(1))
 
 
