@@ -64,7 +64,7 @@ def test_derived_features_stand_in_the_title() -> None:
     assert title(record()) == "things · finetune · gcn"
     changed = record()
     changed["config"]["dataset"]["features"] = "spectral:4"
-    assert title(changed) == "things · finetune · gcn · derived features (spectral:4)"
+    assert title(changed) == "things, derived features (spectral:4) · finetune · gcn"
 
 
 def text_of(content: dict[str, Any]) -> str:
@@ -115,3 +115,9 @@ def test_the_curve_is_the_average_accuracy() -> None:
     axes = curve_figure(record()).axes[0]
     drawn = axes.lines[0].get_xydata()
     assert np.allclose(drawn, np.array([[1, 100], [2, 75], [3, 200 / 3]]))
+
+
+def test_a_stand_in_is_named_so_in_the_title() -> None:
+    changed = record()
+    changed["config"]["dataset"]["name"] = "cora-papers70"
+    assert title(changed).startswith("things (stand-in for CoraFull) · ")

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evergraph import metrics
+from evergraph.datasets import DATASETS
 from evergraph.run import counts
 
 
@@ -45,9 +46,17 @@ def phases(record: dict[str, Any]) -> list[str]:
     return list(dict.fromkeys(phase for task in record["seconds"] for phase in task))
 
 
+def data_title(record: dict[str, Any]) -> str:
+    """The name of the data, with what a reader must know: that it stands in for others, or has derived features."""
+    dataset = record["config"]["dataset"]
+    entry = DATASETS.get(dataset["name"])
+    text = str(record["data"]["name"])
+    if entry is not None and entry.stand_in:
+        text += f" (stand-in for {entry.stand_in})"
+    return f"{text}, derived features ({dataset['features']})" if dataset["features"] else text
+
+
 def title(record: dict[str, Any]) -> str:
-    """Data set, method and backbone of a run in one line; data that are not what their name says are named so."""
+    """Data set, method and backbone of a run in one line."""
     config = record["config"]
-    text = f"{record['data']['name']} · {config['method']['name']} · {config['backbone']['name']}"
-    derived = config["dataset"]["features"]
-    return f"{text} · derived features ({derived})" if derived else text
+    return f"{data_title(record)} · {config['method']['name']} · {config['backbone']['name']}"

@@ -5,7 +5,7 @@ from typing import Any
 from rich.table import Table
 from rich.text import Text
 
-from evergraph.report.summary import summarise, title
+from evergraph.report.summary import data_title, summarise, title
 
 
 def matrix_table(record: dict[str, Any]) -> Table:
@@ -47,7 +47,7 @@ def verdict_lines(record: dict[str, Any]) -> list[str]:
 def comparison_table(records: list[dict[str, Any]]) -> Table:
     """One row for each method: AA, AF, seconds and what it keeps of the past."""
     first = records[0]["config"]
-    heading = f"{records[0]['data']['name']} · {first['backbone']['name']} · seed {first['seeds']['init']}"
+    heading = f"{data_title(records[0])} · {first['backbone']['name']} · seed {first['seeds']['init']}"
     table = Table(title=heading, title_justify="left")
     table.add_column("method")
     for name in ("AA, %", "AF, %", "time, s", "kept of the past, MiB"):
