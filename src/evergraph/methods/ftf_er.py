@@ -19,7 +19,7 @@ from evergraph.neighbours import NeighbourStorage, sample_neighbours
 from evergraph.net import Net, Parameters
 from evergraph.scores import SCORES, ScoreContext, Space
 from evergraph.seeding import Purpose, numpy_generator
-from evergraph.selection import Selection, choose, mix
+from evergraph.selection import Selection, choose_per_class, mix
 from evergraph.stream import HIDDEN, TaskView
 from evergraph.watch import Watch
 
@@ -130,18 +130,16 @@ class FTFER:
         else:
             topology = SCORES[config.topology_score.value].score(context).value
         mixed = zero.copy()
-        for members in _classes(task):
+        for label in task.classes:
+            members = task.train_labels == label
             mixed[members] = mix(loss[members], topology[members], beta)
         return mixed
 
     def chosen(self, task: TaskView, mixed: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.int64]:
         """The rows of the task's graph to keep: the budget's worth of each class."""
         config = self.config
-        kept = [
-            task.train[members[choose(mixed[members], config.budget, config.selection, rng)]]
-            for members in _classes(task)
-        ]
-        return np.sort(np.concatenate(kept))
+        kept = choose_per_class(mixed, task.train_labels, config.budget, config.selection, rng)
+        return np.sort(task.train[kept])
 
     def _store(self, task: TaskView, chosen: NDArray[np.int64], rng: np.random.Generator) -> None:
         """Add the induced subgraph to the buffer; stored neighbours bring no label and no loss."""
@@ -162,11 +160,6 @@ class FTFER:
     def load_state(self, state: Mapping[str, Tensor]) -> None:
         self.net.load_state(state)
         self.buffer.load_state(state)
-
-
-def _classes(task: TaskView) -> list[NDArray[np.int64]]:
-    """For each class of a task the positions of its nodes among the training nodes."""
-    return [np.flatnonzero(task.train_labels == label) for label in task.classes]
 
 
 PAPER = "Pang et al., ACM MM 2024"
