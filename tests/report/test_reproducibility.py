@@ -1,0 +1,67 @@
+"""REPRODUCIBILITY.md says what the committed records say."""
+
+from pathlib import Path
+from typing import Any
+
+from evergraph.report import reproducibility
+from evergraph.report.paper import main_result
+from evergraph.report.reproducibility import fusion_table, mean_and_deviation, method_table, rendered, verdict
+
+ROOT = Path(__file__).parents[2]
+
+
+def record(method: dict[str, Any], aa: float, dataset: str = "amazon-computers") -> dict[str, Any]:
+    return {
+        "config": {"method": method, "dataset": {"name": dataset}},
+        "aa": aa,
+        "af": aa - 100,
+        "seconds": {"load": 5.0, "train": 2.0, "score": 1.0},
+        "memory": {"bytes": 2**20},
+    }
+
+
+def test_the_document_agrees_with_the_records() -> None:
+    text = (ROOT / "REPRODUCIBILITY.md").read_text(encoding="utf-8")
+    for name in reproducibility.TABLES:
+        assert (f"<!-- begin {name} -->" in text) == (ROOT / "results" / f"{name}.json").exists()
+    assert rendered(text, ROOT / "results") == text
+
+
+def test_a_change_in_the_records_would_show() -> None:
+    text = (ROOT / "REPRODUCIBILITY.md").read_text(encoding="utf-8")
+    digit = next(line for line in text.splitlines() if line.startswith("| ftf-er-det"))
+    assert rendered(text.replace(digit, digit.replace("±", "+-")), ROOT / "results") == text
+
+
+def test_mean_and_sample_deviation() -> None:
+    assert mean_and_deviation([1.0, 3.0]) == "2.0 ± 1.4"
+    assert mean_and_deviation([5.0]) == "5.0 ± 0.0"
+
+
+def test_the_papers_main_table() -> None:
+    assert main_result("ftf-er-det", "amazon-computers") == ((94.6, 0.8), (-4.5, 1.1))
+    assert main_result("ftf-er-prob", "reddit") == ((95.7, 0.6), (-2.3, 0.5))
+    assert main_result("er-gnn-mf", "corafull") == ((10.0, 4.3), (-80.7, 4.7))
+    assert main_result("ssm", "ogbn-arxiv") == ((54.7, 2.6), (-13.8, 2.1))
+    assert main_result("ssm", "digits") is None
+    assert main_result("new", "reddit") is None
+
+
+def test_verdicts() -> None:
+    published = ((90.0, 1.0), (-5.0, 1.0))
+    runs = {aa: verdict([record({"name": "x"}, aa)], published) for aa in (95.0, 91.0, 89.0, 86.0, 70.0)}
+    assert runs == {95.0: "+5.0 above", 91.0: "met", 89.0: "met", 86.0: "close", 70.0: "not met (-20.0)"}
+    assert verdict([], None) == "–"
+
+
+def test_tables_show_every_group_once() -> None:
+    base = {"name": "ftf-er-det", "feature_score": "grand", "orientation": "paper"}
+    records = [record({**base, "beta": beta}, aa) for beta, aa in ((0.0, 80.0), (0.5, 90.0), (0.5, 92.0))]
+    records += [record({**base, "orientation": "opposite", "beta": 0.5}, 70.0)]
+    records += [record({**base, "feature_score": "random", "beta": 0.0}, 93.0), record({"name": "joint"}, 97.0)]
+    table = fusion_table(records)
+    assert "| ftf-er-det, paper | 80.0 ± 0.0 / -20.0 ± 0.0 | 91.0 ± 1.4 / -9.0 ± 1.4 |" in table
+    assert "| ftf-er-det, opposite | 80.0 ± 0.0 / -20.0 ± 0.0 | 70.0 ± 0.0 / -30.0 ± 0.0 |" in table
+    assert "- random selection: 93.0 ± 0.0 / -7.0 ± 0.0" in table
+    row = "| joint | 97.0 ± 0.0 / -3.0 ± 0.0 | 97.8 ± 0.1 / -0.9 ± 0.0 | met | 3.0 | 1.00 |"
+    assert row in method_table(records)
