@@ -45,7 +45,7 @@ def test_values_survive_the_round_trip_through_json(
 def test_no_values_are_all_defaults() -> None:
     values = RunConfig.from_values({}).to_values()
     assert values["dataset"]["name"] == "digits"
-    assert values["method"]["name"] == "finetune"
+    assert values["method"]["name"] == "ftf-er-det"
     assert values["backbone"] == {"name": "gcn", "hidden": 256, "norm": "symmetric"}
     assert values["train"]["epochs"] == 200
     assert values["train"]["lr"] == 0.005
@@ -64,7 +64,7 @@ def test_the_digest_sees_every_change_but_not_the_order_or_the_spelling() -> Non
 
 def test_a_label_can_be_read() -> None:
     config = RunConfig.from_values({"dataset": {"name": "some/where/my.npz"}, "seeds": {"init": 7}})
-    assert config.label() == f"my-finetune-gcn-seed7-{config.digest()[:8]}"
+    assert config.label() == f"my-ftf-er-det-gcn-seed7-{config.digest()[:8]}"
 
 
 @pytest.mark.parametrize(

@@ -110,7 +110,7 @@ class RunConfig:
         return f"{data}-{self.method_name}-{self.backbone_name}-seed{self.seeds.init}-{self.digest()[:8]}"
 
 
-DEFAULT_METHOD = "finetune"
+DEFAULT_METHOD = "ftf-er-det"
 SECTIONS = {"dataset", "stream", "backbone", "method", "train", "seeds"}
 
 

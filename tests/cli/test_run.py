@@ -59,7 +59,7 @@ def test_without_json_the_table_is_on_stdout_and_the_rest_on_stderr(call: Call, 
     assert "AA" in answer.out
     assert "AF" in answer.out
     assert "task 1/3" not in answer.out
-    assert "files: runs/tiny-finetune-gcn-seed0-" in answer.err
+    assert "files: runs/tiny-ftf-er-det-gcn-seed0-" in answer.err
 
 
 def test_set_wins_over_flags_and_flags_over_the_file(call: Call, tmp_path: Path) -> None:
@@ -99,7 +99,7 @@ def test_values_may_be_lists_words_and_switches(call: Call, tmp_path: Path) -> N
 
 @pytest.mark.parametrize(
     "how",
-    [(), ("--method", "finetune"), ("--method", "JOINT"), ("--set", "method.name=joint"), ("--config", "m.toml")],
+    [("--method", "finetune"), ("--method", "JOINT"), ("--set", "method.name=joint"), ("--config", "m.toml")],
 )
 def test_a_budget_without_a_memory_is_a_note(call: Call, tmp_path: Path, how: tuple[str, ...]) -> None:
     (tmp_path / "m.toml").write_text('[method]\nname = "joint"\n')
