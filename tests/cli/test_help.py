@@ -29,6 +29,7 @@ COMMANDS = [
     "bench",
     "list",
     "show",
+    "report",
     "data",
     "data list",
     "data info",

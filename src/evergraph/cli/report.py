@@ -1,0 +1,35 @@
+"""evergraph report: the results of many runs as one HTML page."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from evergraph.cli.console import STDOUT, note, print_json
+from evergraph.report.groups import data_sets
+from evergraph.report.page import page, page_facts, write_page
+from evergraph.report.results import read_results
+
+EXAMPLE = "Example: evergraph report runs/NAME-OF-THE-RUN --out report.html"
+
+
+def report_command(
+    results: Annotated[
+        list[Path], typer.Argument(help="Run folders, folders of them, or files of records (bench --export).")
+    ],
+    out: Annotated[Path, typer.Option(help="The page.")] = Path("report.html"),
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout.")] = False,
+) -> None:
+    """Write one page with the tables and figures of finished runs; it opens without a network."""
+    found, notes = read_results(results)
+    data = data_sets(found)
+    content = page(data, notes)
+    write_page(out, content)
+    size = len(content.encode())
+    if as_json:
+        facts = {"page": str(out), "bytes": size, "runs": len(found), "notes": notes, "results": page_facts(data)}
+        print_json(facts)
+        return
+    for message in notes:
+        note(message)
+    STDOUT.print(f"{out}: {len(found)} runs, {size / 2**10:.0f} KiB", markup=False, highlight=False, soft_wrap=True)

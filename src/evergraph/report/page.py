@@ -1,0 +1,104 @@
+"""The HTML page: all results in one file that opens from disk, with nothing fetched from anywhere."""
+
+from collections.abc import Sequence
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import evergraph
+from evergraph.errors import StoreError
+from evergraph.report.groups import DataSet, Group
+from evergraph.report.markup import Html, el, join
+from evergraph.report.page_figures import beta, curves, matrices, stat_json
+from evergraph.report.page_tables import class_table, cost_table, run_details, summary_table
+from evergraph.report.results import FACTS
+from evergraph.store import make_folder
+
+SECTIONS = (
+    ("results", "Results", summary_table),
+    ("curves", "Accuracy over the tasks", curves),
+    ("matrices", "Accuracy matrices", matrices),
+    ("beta", "Sensitivity to β", beta),
+    ("cost", "Cost", cost_table),
+    ("classes", "Classes", class_table),
+    ("runs", "Settings and versions", run_details),
+)
+"""Id, heading and content; a section without content is left out."""
+
+
+def page(data: Sequence[DataSet], notes: Sequence[str] = ()) -> str:
+    """The whole page."""
+    runs = sum(len(group.results) for part in data for group in part.groups)
+    names = ", ".join(dict.fromkeys(part.title for part in data))
+    parts = [_part(entry, at) for at, entry in enumerate(data)]
+    head = el(
+        "head",
+        el("meta", charset="utf-8"),
+        el("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        el("meta", name="color-scheme", content="light dark"),
+        el("meta", name="generator", content=f"evergraph {evergraph.__version__}"),
+        el("title", f"evergraph: {names}"),
+        el("style", _asset("page.css")),
+    )
+    intro = el(
+        "header",
+        el("p", "evergraph", class_="brand"),
+        el("h1", "Continual graph learning, results"),
+        el("p", f"{runs} finished {'run' if runs == 1 else 'runs'} on {names}.", class_="lead"),
+        [el("p", note, class_="remark") for note in notes],
+    )
+    nav = el("nav", [links for links, _ in parts], aria_label="sections")
+    main = el("main", [content for _, content in parts])
+    tip = el("div", id="tip", role="status", hidden=True)
+    body = el("body", intro, nav, main, tip, el("script", _asset("page.js")))
+    return "<!doctype html>\n" + el("html", head, body, lang="en") + "\n"
+
+
+def _asset(name: str) -> Html:
+    """A file of this package, as it stands."""
+    return Html(files("evergraph.report").joinpath(name).read_text(encoding="utf-8"))
+
+
+def _part(data: DataSet, at: int) -> tuple[Html, Html]:
+    """The links to the sections of a data set, and the sections."""
+    links, sections = [], []
+    for name, heading, make in SECTIONS:
+        content = make(data)
+        if content:
+            anchor = f"d{at}-{name}"
+            links.append(el("a", heading, href=f"#{anchor}"))
+            sections.append(el("section", el("h3", heading), content, id=anchor, class_=name))
+    facts = [f"{data.data[key]:,} {key}" for key in FACTS if key in data.data]
+    heading = el("h2", data.title)
+    remarks = [el("p", remark, class_="remark") for remark in data.remarks]
+    intro = join(heading, el("p", " · ".join(facts), class_="facts"), remarks)
+    return el("div", el("b", data.title), links), el("article", intro, sections, id=f"d{at}")
+
+
+def write_page(path: Path, content: str) -> None:
+    """Write the page; StoreError in one sentence where that cannot be done."""
+    make_folder(path.parent)
+    try:
+        path.write_text(content, encoding="utf-8")
+    except OSError as error:
+        raise StoreError(f"the page {path} cannot be written: {error.strerror}; choose another --out") from None
+
+
+def page_facts(data: Sequence[DataSet]) -> list[dict[str, Any]]:
+    """The rows of the summary tables as plain values."""
+    return [_row(part, group) for part in data for group in part.groups]
+
+
+def _row(data: DataSet, group: Group) -> dict[str, Any]:
+    published = group.published
+    return {
+        "data": data.title,
+        "method": group.method,
+        "backbone": group.backbone,
+        "settings": group.differing,
+        "seeds": len(group.results),
+        "aa": stat_json(group.stat("aa")),
+        "af": stat_json(group.stat("af")),
+        "paper": published and {"aa": published[0][0], "af": published[1][0]},
+        "remarks": group.remarks,
+    }

@@ -1,0 +1,345 @@
+"""The page without a browser: what it holds, that it is harmless, and that its numbers are those of the runs."""
+
+import json
+import re
+from contextlib import suppress
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evergraph.cli import run_main
+from evergraph.errors import StoreError
+from evergraph.report.groups import data_sets
+from evergraph.report.markup import Html, el, join
+from evergraph.report.page import page
+from evergraph.report.page_figures import beta_lines
+from evergraph.report.results import read_results
+
+from .test_report import record
+
+
+def small(
+    method: str = "ssm", aa: float = 80.0, seed: int = 0, *, tasks: int = 3, **changes: Any
+) -> dict[str, Any]:
+    """A small record of a run that has the same accuracy on every task."""
+    settings = changes.pop("settings", {})
+    content: dict[str, Any] = {
+        "config": {
+            "dataset": {"name": "amazon-computers", "features": None},
+            "backbone": {"name": changes.pop("backbone", "gcn"), "hidden": 256},
+            "method": {"name": method, **settings},
+            "train": {"epochs": 200, "threads": 1},
+            "seeds": {"split": seed, "order": seed, "init": seed},
+        },
+        "data": {
+            "name": "amazon-computers",
+            "nodes": 100,
+            "edges": 400,
+            "features": 7,
+            "tasks": tasks,
+            "remarks": [],
+        },
+        "versions": {"evergraph": "0.1.0", "torch": "2.9"},
+        "aa": aa,
+        "af": aa - 100,
+        "matrix": [[aa if column <= row else None for column in range(tasks)] for row in range(tasks)],
+        "learning_accuracy": aa,
+        "per_class": [aa] * (2 * tasks),
+        "plain": {"aa": aa, "af": aa - 100},
+        "val": {"aa": aa - 1, "af": aa - 100},
+        "seconds": {"load": 9.0, "train": 4.0, "score": 1.0},
+        "memory": {"nodes": 1200, "edges": 34, "bytes": 3 * 2**20},
+        "peak_bytes": 500 * 2**20,
+    }
+    return {**content, **changes}
+
+
+def write(path: Path, *runs: dict[str, Any]) -> Path:
+    path.write_text(json.dumps({"experiment": "x", "runs": runs}), encoding="utf-8")
+    return path
+
+
+def made(path: Path, *runs: dict[str, Any]) -> str:
+    results, notes = read_results([write(path / "records.json", *runs)])
+    return page(data_sets(results), notes)
+
+
+class Reader(HTMLParser):
+    """Elements, attributes and the text of table rows; complains about what is not closed."""
+
+    VOID = ("meta", "br")
+
+    def __init__(self, text: str):
+        super().__init__()
+        self.open: list[str] = []
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.rows: list[list[str]] = []
+        self.text = ""
+        self.feed(text)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+        if tag == "tr":
+            self.rows.append([])
+        if tag in ("td", "th"):
+            self.rows[-1].append("")
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if "td" in self.open or "th" in self.open:
+            self.rows[-1][-1] += data
+        if not {"script", "style"} & set(self.open):
+            self.text += data
+
+    def count(self, tag: str) -> int:
+        return sum(name == tag for name, _ in self.tags)
+
+
+def test_markup_is_escaped_by_construction() -> None:
+    assert el("p", "<b>", el("i", "&"), class_="a\"b'", hidden=True, id=None) == (
+        '<p class="a&quot;b&#x27;" hidden>&lt;b&gt;<i>&amp;</i></p>'
+    )
+    assert isinstance(join("a", [el("br"), "<"]), Html)
+    assert join("a", [el("br"), "<"]) == "a<br>&lt;"
+
+
+def test_ours_stands_beside_the_papers_over_seeds(tmp_path: Path) -> None:
+    reader = Reader(made(tmp_path, small(aa=90.0), small(aa=94.0, seed=1), small("joint", 97.0)))
+    header = ["Method", "Backbone", "AA, %", "AA, paper", "AF, %", "AF, paper", "AA, validation", "Seeds"]
+    assert reader.rows[0] == header
+    joint, ssm = ([" ".join(cell.split()) for cell in row] for row in reader.rows[1:3])
+    assert joint == ["joint", "gcn", "97.0", "97.8 ± 0.1", "−3.0", "−0.9 ± 0.0", "96.0", "1"]
+    assert ssm == ["ssm", "gcn", "92.0 ± 2.8", "93.6 ± 0.8", "−8.0 ± 2.8", "−6.5 ± 1.1", "91.0 ± 2.8", "2"]
+
+
+def test_there_is_no_column_for_the_paper_where_it_has_nothing(tmp_path: Path) -> None:
+    run = small()
+    run["config"]["dataset"]["name"] = "digits"
+    text = made(tmp_path, run)
+    assert "AA, paper" not in text
+    assert "has no results on this data set" in text
+
+
+def test_groups_differ_by_method_backbone_and_settings_and_not_by_threads(tmp_path: Path) -> None:
+    runs = [small("ftf-er-det", settings={"beta": beta}, seed=seed) for beta in (0.0, 0.5) for seed in (0, 1)]
+    runs += [small("ssm", seed=seed, backbone=name) for name in ("gcn", "gat") for seed in (0, 1, 2)]
+    runs[-1]["config"]["train"]["threads"] = 8
+    results, notes = read_results([write(tmp_path / "r.json", *runs)])
+    (data,) = data_sets(results)
+    found = {(group.label, group.backbone): len(group.results) for group in data.groups}
+    assert found == {
+        ("ftf-er-det · β 0.0", "gcn"): 2,
+        ("ftf-er-det · β 0.5", "gcn"): 2,
+        ("ssm", "gcn"): 3,
+        ("ssm", "gat"): 3,
+    }
+    assert notes == []
+
+
+def test_a_setting_that_most_rows_share_is_not_named(tmp_path: Path) -> None:
+    runs = [small("a", settings={"k": k, "score": "x"}) for k in range(4)] + [
+        small("a", settings={"k": 9, "score": "y"})
+    ]
+    (data,) = data_sets(read_results([write(tmp_path / "r.json", *runs)])[0])
+    assert {group.settings for group in data.groups} == {"k 0", "k 1", "k 2", "k 3", "k 9, score y"}
+
+
+def test_a_run_that_is_given_twice_counts_once(tmp_path: Path) -> None:
+    file = write(tmp_path / "r.json", small(), small(seed=1))
+    results, notes = read_results([file, file])
+    assert len(results) == 2
+    assert notes == ["2 runs left out: the same settings and seeds were there already"]
+
+
+def test_strings_of_users_are_harmless(tmp_path: Path) -> None:
+    evil = "</script><script>alert(1)</script><img src=x onerror=alert(1)>\"'"
+    run = small(evil, settings={"note": evil}, backbone=evil, versions={evil: evil})
+    run["data"] |= {"name": evil, "remarks": [evil], "class_order": list(range(6)), "class_names": [evil] * 6}
+    other = small(evil, settings={"note": "x"}, backbone=evil)
+    other["data"] |= {"name": evil, "remarks": [evil, evil + "2"]}
+    text = made(tmp_path, run, other)
+    reader = Reader(text)
+    assert reader.count("script") == Reader(made(tmp_path, small())).count("script")
+    assert reader.count("img") == 0
+    assert evil in reader.text
+    assert not any(name.startswith("on") for _, attributes in reader.tags for name in attributes)
+    assert "<img" not in text
+
+
+def test_nothing_comes_from_elsewhere(tmp_path: Path) -> None:
+    text = made(tmp_path, small())
+    addresses = set(re.findall(r"https?://[^\s\"']+", text))
+    assert addresses == {"http://www.w3.org/2000/svg"}  # a name, not an address
+    assert not re.search(r"@import|url\(", text)
+    assert all("src" not in attributes for _, attributes in Reader(text).tags)
+    assert all((attributes.get("href") or "#").startswith("#") for _, attributes in Reader(text).tags)
+
+
+def test_remarks_stand_by_every_result_they_concern(tmp_path: Path) -> None:
+    runs = [small("a"), small("b")]
+    for run in runs:
+        run["data"]["remarks"] = ["a stand-in for others"]
+    runs[1]["data"]["remarks"] = ["a stand-in for others", "a class was dropped"]
+    reader = Reader(made(tmp_path, *runs))
+    assert reader.text.count("a stand-in for others") == 6  # heading, three tables, two figures
+    rows = [row[0] for row in reader.rows if "a class was dropped" in row[0]]
+    assert len(rows) == 2  # results and cost
+    assert all(row.startswith("b") for row in rows)
+    assert reader.text.count("a class was dropped (b)") == 2  # figures
+
+
+def test_sections_without_data_are_left_out(tmp_path: Path) -> None:
+    text = made(tmp_path, small())
+    assert "Sensitivity to β" not in text
+    runs = [small("ftf-er-det", 70 + 10 * beta, settings={"beta": beta}) for beta in (0.0, 0.5, 1.0)]
+    (data,) = data_sets(read_results([write(tmp_path / "r.json", *runs)])[0])
+    (line,) = beta_lines(data.groups)
+    assert {at: point.mean for at, point in line.points.items()} == {0.0: 70, 0.5: 75, 1.0: 80}
+    assert line.name == "ftf-er-det"
+    assert "Sensitivity to β" in made(tmp_path, *runs)
+
+
+def test_cost_classes_settings_and_versions(tmp_path: Path) -> None:
+    reader = Reader(made(tmp_path, small()))
+    assert ["ssm ", "gcn", "5.0", "", "4.00", "1.00", "1,200", "34", "3.00", "500"] in reader.rows
+    assert ["ssm", *["80"] * 6] in reader.rows
+    assert ["records.json, run 1", "0", "0", "0", "80.00", "-20.00", "80.00", "–", "0.1.0", "2.9"] in reader.rows
+    assert "train.epochs200" in reader.text
+
+
+def test_classes_are_matched_by_label_whatever_their_order(tmp_path: Path) -> None:
+    runs = [small(seed=seed, per_class=values) for seed, values in ((0, [10, 20, 30]), (1, [30, 20, 10]))]
+    for run, order in zip(runs, ([4, 5, 6], [6, 5, 4]), strict=True):
+        run["data"] |= {"class_order": order, "class_names": [f"class{label}" for label in order]}
+    reader = Reader(made(tmp_path, *runs))
+    assert ["Method", "class4", "class5", "class6"] in reader.rows
+    assert ["ssm", "10", "20", "30"] in reader.rows
+
+
+def test_tables_have_real_headers(tmp_path: Path) -> None:
+    reader = Reader(made(tmp_path, small()))
+    assert all(attributes.get("scope") in ("col", "row") for tag, attributes in reader.tags if tag == "th")
+    assert [attributes["aria-sort"] for _, attributes in reader.tags if "aria-sort" in attributes] == [
+        "descending"
+    ] * 2
+
+
+def test_a_large_grid_is_a_small_page(tmp_path: Path) -> None:
+    runs = [small(settings={"beta": k / 21}, seed=seed, tasks=5) for k in range(21) for seed in range(5)]
+    assert len(made(tmp_path, *runs).encode()) < 500_000
+    long = [small(f"m{k}", seed=seed, tasks=35) for k in range(13) for seed in range(3)]
+    assert len(made(tmp_path, *long).encode()) < 2_000_000
+
+
+def run_folder(path: Path, content: object) -> Path:
+    path.mkdir(parents=True)
+    (path / "config.json").write_text("{}", encoding="utf-8")
+    if content is not None:
+        (path / "record.json").write_text(json.dumps(content), encoding="utf-8")
+    return path
+
+
+def test_runs_folders_of_runs_and_folders_of_records(tmp_path: Path) -> None:
+    whole = record(versions={"torch": "2"}, finished="2026-01-01")
+    run_folder(tmp_path / "runs" / "a", whole)
+    run_folder(tmp_path / "runs" / "b", None)
+    for path in (tmp_path / "runs", tmp_path / "runs" / "a"):
+        (result,), notes = read_results([path])
+        assert result.figures["aa"] == pytest.approx(200 / 3)
+        assert result.remarks == ("a remark", "a message")
+        assert notes == (["1 unfinished run left out"] if path.name == "runs" else [])
+    (tmp_path / "results").mkdir()
+    write(tmp_path / "results" / "r.json", small(), small(seed=1))
+    assert len(read_results([tmp_path / "results", tmp_path / "runs"])[0]) == 3
+
+
+BROKEN = [
+    "",
+    "[]",
+    "{}",
+    '{"runs": []}',
+    '{"runs": 3}',
+    '{"runs": [3]}',
+    '{"runs": [{"config": {}}]}',
+    json.dumps({"runs": [small(aa=float("nan"))]}),
+    json.dumps({"runs": [small(matrix=[["x"]])]}),
+    json.dumps({"runs": [small(matrix=[[1.0, 2.0]])]}),
+    json.dumps({"runs": [small(matrix=[])]}),
+    json.dumps({"runs": [small(config={"dataset": {"name": "x", "features": None}})]}),
+    json.dumps({"runs": [small(per_class=None)]}),
+    json.dumps({"runs": [small(seconds=[1.0])]}),
+]
+
+
+@pytest.mark.parametrize("content", BROKEN)
+def test_a_broken_file_is_told_in_one_sentence(
+    tmp_path: Path, content: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "r.json"
+    file.write_text(content, encoding="utf-8")
+    assert run_main(["report", str(file), "--out", str(tmp_path / "page.html")]) == 2
+    answer = capsys.readouterr()
+    assert answer.out == ""
+    assert answer.err.startswith("error: ")
+    assert answer.err.count("\n") == 1
+    assert not (tmp_path / "page.html").exists()
+
+
+def leaves(value: Any, *path: str | int) -> list[tuple[str | int, ...]]:
+    """The ways to all values inside others, and to these."""
+    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    return [path, *(way for key, entry in inner for way in leaves(entry, *path, key))]
+
+
+@pytest.mark.parametrize("junk", [None, "x", -1, 1e400, float("nan"), [], {}, [[]], {"a": 1}])
+def test_junk_anywhere_in_a_record_is_shown_or_refused(tmp_path: Path, junk: Any) -> None:
+    whole = small(tasks=2)
+    whole["data"] |= {"class_order": [0, 1, 2, 3], "class_names": ["a", "b", "c", "d"]}
+    for *way, last in leaves(whole)[1:]:
+        run = json.loads(json.dumps(whole))
+        place = run
+        for key in way:
+            place = place[key]
+        place[last] = junk
+        with suppress(StoreError):
+            text = made(tmp_path, run, small("other"))
+            for block in re.findall(r'<script type="application/json">(.*?)</script>', text):
+                json.loads(block, parse_constant=pytest.fail)
+
+
+def test_empty_unfinished_and_corrupt_runs(tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    run_folder(tmp_path / "runs" / "a", None)
+    run_folder(tmp_path / "corrupt", {**record(), "total": {}})
+    for path, words in {
+        "empty": "which has none",
+        "runs": "only 1 unfinished",
+        "runs/a": "holds an unfinished run",
+        "corrupt": "must hold what a run has written",
+        "absent": "absent",
+    }.items():
+        with pytest.raises(StoreError, match=words):
+            read_results([tmp_path / path])
+
+
+def test_the_command_says_what_it_wrote(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = write(tmp_path / "r.json", small(aa=90.0), small(aa=94.0, seed=1))
+    out = tmp_path / "new" / "page.html"
+    assert run_main(["report", str(file), "--out", str(out), "--json"]) == 0
+    facts = json.loads(capsys.readouterr().out)
+    assert facts["page"] == str(out)
+    assert facts["bytes"] == out.stat().st_size
+    assert facts["runs"] == 2
+    (row,) = facts["results"]
+    assert row["aa"] == {"mean": 92.0, "std": pytest.approx(2.828427)}
+    assert row["paper"] == {"aa": 93.6, "af": -6.5}
+    assert run_main(["report", str(file), "--out", str(tmp_path)]) == 2
+    assert "cannot be written" in capsys.readouterr().err

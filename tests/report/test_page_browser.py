@@ -1,0 +1,164 @@
+"""The page in a real browser: it renders, sorts, shows values, fits a phone, and asks nobody for anything."""
+
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evergraph.report.groups import data_sets
+from evergraph.report.page import page, write_page
+from evergraph.report.results import read_results
+
+from .test_page import small, write
+
+playwright: Any = pytest.importorskip("playwright.sync_api", reason="the browser tests need playwright")
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+FOUND = next((path for path in map(shutil.which, BROWSERS) if path), None)
+pytestmark = pytest.mark.skipif(FOUND is None, reason=f"the browser tests need one of {', '.join(BROWSERS)}")
+
+ARGUMENTS = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+EVIL = "<script>document.title='taken'</script>"
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with playwright.sync_playwright() as started:
+        running = started.chromium.launch(executable_path=FOUND, args=ARGUMENTS)
+        yield running
+        running.close()
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A page with a small data set of several methods and a long one of many tasks and classes."""
+    folder: Path = tmp_path_factory.mktemp("page")
+    runs = [small(name, aa + seed, seed) for name, aa in (("ssm", 90.0), ("joint", 96.0)) for seed in (0, 1)]
+    runs += [small("ftf-er-det", 70 + 20 * beta, settings={"beta": beta}) for beta in (0.0, 0.5, 1.0)]
+    for seed in (0, 1):
+        run = small(EVIL, 50.0, seed, tasks=35)
+        run["data"] |= {"name": EVIL, "remarks": [f"a stand-in {EVIL}"]}
+        runs.append(run)
+    results, notes = read_results([write(folder / "r.json", *runs)])
+    write_page(folder / "page.html", page(data_sets(results), notes))
+    return (folder / "page.html").as_uri()
+
+
+class Visit:
+    """The page opened once, with everything it said and asked for."""
+
+    def __init__(self, browser: Any, address: str, width: int = 1200, scheme: str = "light"):
+        size = {"width": width, "height": 900}
+        self.context = browser.new_context(viewport=size, color_scheme=scheme, reduced_motion="reduce")
+        self.page = self.context.new_page()
+        self.messages: list[str] = []
+        self.requests: list[str] = []
+        self.page.on("console", lambda message: self.messages.append(message.text))
+        self.page.on("pageerror", lambda error: self.messages.append(str(error)))
+        self.page.on("request", lambda request: self.requests.append(request.url))
+        self.page.goto(address)
+
+    def __enter__(self) -> "Visit":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.context.close()
+
+
+def test_it_renders_without_a_word_and_without_a_request(browser: Any, address: str) -> None:
+    with Visit(browser, address) as visit:
+        assert visit.page.title().startswith("evergraph: amazon-computers")
+        assert visit.page.locator("h2").all_inner_texts() == ["amazon-computers", EVIL]
+        assert visit.page.locator(".matrix svg").count() == 3  # one of the second data set has a single method
+        assert visit.page.locator(".matrix").first.locator(".value").first.inner_html() == "96.5"
+        assert visit.page.locator("#d1 .matrix .value").count() == 0
+        for toggle in visit.page.locator("summary").all():
+            toggle.click()
+        assert visit.page.locator("details[open] dl").first.is_visible()
+        assert visit.messages == []
+        assert visit.requests == [address]
+
+
+def test_a_heading_sorts_by_click_and_by_key(browser: Any, address: str) -> None:
+    with Visit(browser, address) as visit:
+        values = [96.5, 90.5, 90.0, 80.0, 70.0]
+        order = "#d0-results tbody tr td:nth-child(3)"
+
+        def shown() -> list[float]:
+            return [float(text.split()[0]) for text in visit.page.locator(order).all_inner_texts()]
+
+        heading = visit.page.locator("#d0-results thead th").nth(2)
+        assert (shown(), heading.get_attribute("aria-sort")) == (values, "descending")
+        heading.locator("button").click()
+        assert (shown(), heading.get_attribute("aria-sort")) == (values[::-1], "ascending")
+        visit.page.locator("#d0-results thead th button").first.focus()
+        visit.page.keyboard.press("Enter")
+        assert shown() == [70.0, 80.0, 90.0, 96.5, 90.5]
+        assert heading.get_attribute("aria-sort") is None
+        assert visit.page.locator("#d0-results thead th").first.get_attribute("aria-sort") == "ascending"
+
+
+def test_values_show_under_the_pointer(browser: Any, address: str) -> None:
+    with Visit(browser, address) as visit:
+        tip = visit.page.locator("#tip")
+        assert not tip.is_visible()
+        for place, words in {
+            "#d0 .matrix .cell": "task 1 after learning task 1: 96.5 %",
+            "#d0 .classes td": "class 1: 96.5 ± 0.7 %",
+            "#d0-curves .chart": re.compile("^after task 2joint96.5 ± 0.7ssm90.5 ± 0.7"),
+            "#d0-cost .bar i": "train: 4.00 s",
+        }.items():
+            visit.page.locator(place).first.hover()
+            playwright.expect(tip).to_have_text(words)
+        visit.page.locator("h1").hover()
+        playwright.expect(tip).to_be_hidden()
+
+
+def test_values_show_by_the_arrow_keys(browser: Any, address: str) -> None:
+    with Visit(browser, address) as visit:
+        chart = visit.page.locator("#d0-beta .chart")
+        chart.focus()
+        for words in ("β 0ftf-er-det70.0", "β 0.5ftf-er-det80.0", "β 1ftf-er-det90.0", "β 1ftf-er-det90.0"):
+            visit.page.keyboard.press("ArrowRight")
+            playwright.expect(visit.page.locator("#tip")).to_have_text(words)
+        visit.page.keyboard.press("Escape")
+        playwright.expect(visit.page.locator("#tip")).to_be_hidden()
+
+
+def test_another_matrix_and_other_lines_can_be_chosen(browser: Any, address: str) -> None:
+    with Visit(browser, address) as visit:
+        visit.page.locator("#d0 select").first.select_option(label="joint, seed 1")
+        assert visit.page.locator("#d0 .matrix").first.locator(".value").first.inner_html() == "97.0"
+        line = visit.page.locator("#d0-curves .series").first
+        assert line.is_visible()
+        visit.page.locator("#d0-curves .legend button").first.click()
+        assert not line.is_visible()
+        assert visit.page.locator("#d0-curves .legend button").first.get_attribute("aria-pressed") == "false"
+
+
+@pytest.mark.parametrize("width", [390, 768])
+def test_nothing_sticks_out_of_a_small_window(browser: Any, address: str, width: int) -> None:
+    with Visit(browser, address, width=width) as visit:
+        for toggle in visit.page.locator("summary").all():
+            toggle.click()
+        assert visit.page.evaluate("document.documentElement.scrollWidth") == width
+
+
+def test_dark_is_dark_and_paper_is_white(browser: Any, address: str) -> None:
+    colour = "getComputedStyle(document.body).backgroundColor"
+    with Visit(browser, address) as light, Visit(browser, address, scheme="dark") as dark:
+        assert light.page.evaluate(colour) == "rgb(255, 255, 255)"
+        assert dark.page.evaluate(colour) == "rgb(18, 24, 29)"
+        dark.page.emulate_media(media="print")
+        assert dark.page.evaluate(colour) == "rgb(255, 255, 255)"
