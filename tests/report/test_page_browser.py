@@ -42,13 +42,17 @@ def browser() -> Iterator[Any]:
 
 @pytest.fixture(scope="module")
 def address(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """A page with a small data set of several methods and a long one of many tasks and classes."""
+    """A page with a small data set of several methods, one of many tasks and classes, and one of many settings."""
     folder: Path = tmp_path_factory.mktemp("page")
     runs = [small(name, aa + seed, seed) for name, aa in (("ssm", 90.0), ("joint", 96.0)) for seed in (0, 1)]
     runs += [small("ftf-er-det", 70 + 20 * beta, settings={"beta": beta}) for beta in (0.0, 0.5, 1.0)]
     for seed in (0, 1):
         run = small(EVIL, 50.0, seed, tasks=35)
         run["data"] |= {"name": EVIL, "remarks": [f"a stand-in {EVIL}"]}
+        runs.append(run)
+    for size in range(9):
+        run = small("many", settings={"size": size})
+        run["data"]["name"] = "many settings"
         runs.append(run)
     results, notes = read_results([write(folder / "r.json", *runs)])
     write_page(folder / "page.html", page(data_sets(results), notes))
@@ -79,8 +83,8 @@ class Visit:
 def test_it_renders_without_a_word_and_without_a_request(browser: Any, address: str) -> None:
     with Visit(browser, address) as visit:
         assert visit.page.title().startswith("evergraph: amazon-computers")
-        assert visit.page.locator("h2").all_inner_texts() == ["amazon-computers", EVIL]
-        assert visit.page.locator(".matrix svg").count() == 3  # one of the second data set has a single method
+        assert visit.page.locator("h2").all_inner_texts() == ["amazon-computers", EVIL, "many settings"]
+        assert visit.page.locator(".matrix svg").count() == 4  # one pane where there is one method
         assert visit.page.locator(".matrix").first.locator(".value").first.inner_html() == "96.5"
         assert visit.page.locator("#d1 .matrix .value").count() == 0
         for toggle in visit.page.locator("summary").all():
@@ -145,6 +149,11 @@ def test_another_matrix_and_other_lines_can_be_chosen(browser: Any, address: str
         visit.page.locator("#d0-curves .legend button").first.click()
         assert not line.is_visible()
         assert visit.page.locator("#d0-curves .legend button").first.get_attribute("aria-pressed") == "false"
+        hidden = visit.page.locator("#d2-curves .series").last
+        assert not hidden.is_visible()
+        visit.page.locator("#d2-curves .legend summary").click()
+        visit.page.locator("#d2-curves .legend button").last.click()
+        assert hidden.is_visible()
 
 
 @pytest.mark.parametrize("width", [390, 768])

@@ -88,14 +88,14 @@ class Group:
 
 
 def describe(settings: dict[str, Any]) -> str:
-    return ", ".join(f"{_name(key)} {_value(value)}" for key, value in settings.items())
+    return ", ".join(f"{_name(key)} {value_text(value)}" for key, value in settings.items())
 
 
 def _name(key: str) -> str:
     return "β" if key == "method.beta" else key.partition(".")[2].replace("_", " ")
 
 
-def _value(value: Any) -> str:
+def value_text(value: Any) -> str:
     return value if isinstance(value, str) else "none" if value is None else json.dumps(value)
 
 

@@ -41,10 +41,13 @@ def _curve(data: DataSet, backbone: str, groups: list[Group]) -> Html:
         x_name="after task",
     )
     hidden = len(groups) > FEW and len(best) < len(groups)
-    choice = (
-        " Of each method the settings best on validation are shown; the legend switches lines." if hidden else ""
-    )
-    return figure(chart, data, f"{backbone.upper()}; bands are one standard deviation over seeds.{choice}")
+    choice = " Of each method the settings best on validation; the legend has the others." if hidden else ""
+    return figure(chart, data, f"Backbone {backbone}{_bands(groups)}.{choice}")
+
+
+def _bands(groups: Sequence[Group]) -> str:
+    several = any(len(group.results) > 1 for group in groups)
+    return "; bands are one standard deviation over seeds" if several else ""
 
 
 def beta_lines(groups: Sequence[Group]) -> list[Series]:
@@ -79,7 +82,7 @@ def beta(data: DataSet) -> Html:
                 y_label="average accuracy (AA), %",
                 x_name="β",
             )
-            caption = f"{backbone.upper()}; AA after the last task, bands are one standard deviation over seeds."
+            caption = f"AA after the last task, backbone {backbone}{_bands(groups)}."
             charts.append(figure(chart, data, caption))
     return join(charts)
 

@@ -4,7 +4,7 @@ import statistics
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from evergraph.report.groups import DataSet, Group, Stat, stat
+from evergraph.report.groups import DataSet, Group, Stat, stat, value_text
 from evergraph.report.markup import Child, Html, el, join
 
 WIDE = 24
@@ -190,8 +190,7 @@ def run_details(data: DataSet) -> Html:
 
 def _fold(group: Group) -> Html:
     summary = el("summary", group.label, el("span", f" · {group.backbone} · {group.stat('aa')} %", class_="std"))
-    setup = [(key, value if isinstance(value, str) else repr(value)) for key, value in group.setup.items()]
-    pairs = [el("div", el("dt", key), el("dd", value)) for key, value in setup]
+    pairs = [el("div", el("dt", key), el("dd", value_text(value))) for key, value in group.setup.items()]
     return el("details", summary, el("dl", pairs), _runs_table(group))
 
 

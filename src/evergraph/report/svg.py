@@ -134,16 +134,21 @@ def _dash(index: int) -> str | None:
 
 
 def _legend(series: Sequence[Series]) -> Html:
-    keys = []
-    for index, line in enumerate(series):
-        sample = el(
-            "svg",
-            el("path", class_="line", d="M0 7H26", stroke_dasharray=_dash(index)),
-            el("path", class_="mark", d=SHAPES[index % len(SHAPES)], transform="translate(13 7)"),
-            class_=f"key c{index % COLOURS}",
-            viewBox="0 0 26 14",
-            aria_hidden="true",
-        )
-        pressed = "true" if line.shown else "false"
-        keys.append(el("button", sample, line.name, type="button", data_series=index, aria_pressed=pressed))
-    return el("div", keys, class_="legend", role="group", aria_label="lines shown")
+    """A button for each line; those of hidden lines are folded away."""
+    shown = [_key(line, index) for index, line in enumerate(series) if line.shown]
+    more = [_key(line, index) for index, line in enumerate(series) if not line.shown]
+    fold = el("details", el("summary", f"{len(more)} more"), el("div", more)) if more else Html()
+    return el("div", shown, fold, class_="legend", role="group", aria_label="lines shown")
+
+
+def _key(line: Series, index: int) -> Html:
+    sample = el(
+        "svg",
+        el("path", class_="line", d="M0 7H26", stroke_dasharray=_dash(index)),
+        el("path", class_="mark", d=SHAPES[index % len(SHAPES)], transform="translate(13 7)"),
+        class_=f"key c{index % COLOURS}",
+        viewBox="0 0 26 14",
+        aria_hidden="true",
+    )
+    pressed = "true" if line.shown else "false"
+    return el("button", sample, line.name, type="button", data_series=index, aria_pressed=pressed)
