@@ -74,7 +74,7 @@ EXPLAINED = (
     "mean ± standard deviation over seeds. Beside a method stand the settings in which its rows differ, but for "
     "those that most of them share. "
 )
-PUBLISHED = "Paper: main table of Pang et al., ACM MM 2024."
+PUBLISHED = "Paper: main table of Pang et al., ACM MM 2024; a variant stands beside the row of its method."
 UNPUBLISHED = "The paper (Pang et al., ACM MM 2024) has no results on this data set."
 
 
@@ -95,9 +95,14 @@ def summary_table(data: DataSet) -> Html:
     return join(table, below(data, EXPLAINED, PUBLISHED if published else UNPUBLISHED))
 
 
+PHASES = ("train", "score", "select", "evaluate")
+
+
 def phases_of(data: DataSet) -> list[str]:
+    """The timed phases but for loading, in the order of a task; others after these."""
     found = (phase for group in data.groups for result in group.results for phase in result.seconds)
-    return [phase for phase in dict.fromkeys(found) if phase != "load"]
+    known = dict.fromkeys(phase for phase in found if phase != "load")
+    return sorted(known, key=lambda phase: PHASES.index(phase) if phase in PHASES else len(PHASES))
 
 
 def cost_table(data: DataSet) -> Html:
