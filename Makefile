@@ -6,10 +6,11 @@ INSTALLED := $(VENV)/.installed
 .PHONY: demo test check format clean
 .DEFAULT_GOAL := demo
 
-# The demo: FTF-ER on the bundled data set, then the same beside the lower and the upper bound; figures in runs/.
+# The demo: FTF-ER on the bundled data set, then the same beside the lower and the upper bound; figures and a page in runs/.
 demo: $(INSTALLED)
 	$(BIN)/evergraph run --dataset digits --method ftf-er-det --seed 0 --resume
 	$(BIN)/evergraph run --dataset digits --method finetune,ftf-er-det,ftf-er-prob,joint --seed 0 --resume
+	$(BIN)/evergraph report runs --out runs/report.html
 
 # The whole test suite; one thread a worker, because the workers are as many as the cores.
 test: $(INSTALLED)

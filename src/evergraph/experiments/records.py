@@ -9,6 +9,7 @@ from evergraph.errors import StoreError
 from evergraph.report.summary import summarise
 from evergraph.store import RunStore
 
+DATA_KEPT = ("name", "nodes", "edges", "features", "tasks", "class_order", "class_names", "remarks", "messages")
 KEPT = ("aa", "af", "matrix", "learning_accuracy", "per_class", "plain", "val", "seconds", "memory", "peak_bytes")
 
 
@@ -18,7 +19,7 @@ def small_record(folder: Path) -> dict[str, Any]:
     summary = summarise(record)
     return {
         "config": record["config"],
-        "data": {key: record["data"][key] for key in ("name", "nodes", "edges", "features", "tasks", "remarks")},
+        "data": {key: record["data"][key] for key in DATA_KEPT},
         "versions": record["versions"],
         **{key: _rounded(summary[key]) for key in KEPT},
     }
