@@ -116,7 +116,9 @@ def _from_records(path: Path) -> list[Result]:
     try:
         runs = read_records(path)
         results = [
-            _result(f"{path.name}, run {index + 1}", run, [*run["data"]["remarks"], *run["data"].get("messages", [])])
+            _result(
+                f"{path.name}, run {index + 1}", run, [*run["data"]["remarks"], *run["data"].get("messages", [])]
+            )
             for index, run in enumerate(runs)
         ]
     except BROKEN as error:
