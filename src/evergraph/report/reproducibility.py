@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from evergraph.experiments.records import grouped, read_records
+from evergraph.methods import METHODS
 from evergraph.report.paper import main_result
 
 Records = Sequence[dict[str, Any]]
@@ -57,7 +58,8 @@ def fusion_table(records: Records) -> str:
 def method_table(records: Records) -> str:
     """One row for each method: ours, the paper's, and a verdict."""
     rows = []
-    for (method,), runs in grouped(records, ["method.name"]).items():
+    groups = grouped(records, ["method.name"])
+    for (method,), runs in sorted(groups.items(), key=lambda group: list(METHODS).index(group[0][0])):
         published = main_result(method, runs[0]["config"]["dataset"]["name"])
         theirs = " / ".join(f"{mean} ± {spread}" for mean, spread in published) if published else "–"
         seconds = statistics.mean(sum(run["seconds"].values()) - run["seconds"].get("load", 0) for run in runs)
@@ -76,10 +78,21 @@ def verdict(runs: Records, published: Any) -> str:
     return "close" if difference >= -5 else f"not met ({difference:+.1f})"
 
 
+def checks_table(records: Records) -> str:
+    """One row for each method and the setting that was changed."""
+    keys = ("method.name", "backbone.norm", "method.margin")
+    rows = []
+    for (method, norm, margin), runs in sorted(grouped(records, keys).items(), key=lambda group: str(group[0])):
+        changed = f"backbone.norm = {norm}" if norm != "symmetric" else f"method.margin = {margin:g}"
+        rows.append([method, changed, cell(runs)])
+    return markdown(["method", "changed", "AA / AF, %"], rows)
+
+
 TABLES: dict[str, Callable[[Records], str]] = {
     "fusion-amazon": fusion_table,
     "methods-digits": method_table,
     "methods-amazon": method_table,
+    "checks-amazon": checks_table,
 }
 
 
