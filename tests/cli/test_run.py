@@ -125,6 +125,13 @@ def test_several_methods_run_side_by_side(call: Call, tmp_path: Path) -> None:
     assert "joint" in plain.out
 
 
+def test_all_methods_in_one_table(call: Call, tmp_path: Path) -> None:
+    answer = call("run", "--dataset", write_tiny(tmp_path / "tiny.npz"), "--method", "all", "--budget", 2, *QUICK)
+    assert answer.code == 0
+    assert all(name in answer.out for name in METHODS)
+    assert all(heading in answer.out for heading in ("AA, %", "AF, %", "time, s", "kept of the past"))
+
+
 def test_derived_features_are_named_wherever_a_result_is_shown(call: Call, tmp_path: Path) -> None:
     data = write_tiny(tmp_path / "tiny.npz")
     answer = call("run", "--dataset", data, "--features", "degree", *QUICK)

@@ -170,6 +170,20 @@ def test_memory_is_counted_in_whole_numbers(name: str) -> None:
         assert kept["bytes"] > 0 or not any(kept.values())
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_the_budget_is_kept_for_every_class(name: str) -> None:
+    """At most `budget` nodes of a class have a label in the memory; whatever keeps no budget keeps no labels."""
+    fields = METHODS[name].config.model_fields
+    method = {"name": name, **({"budget": 2} if "budget" in fields else {})}
+    small = {"backbone": {"hidden": 8}, "train": {"epochs": 2, "threads": 1}}
+    config = RunConfig.from_values({"method": method, **small})
+    stream = stream_of(tiny_graph((9,) * 4), config)
+    state = learned(config, stream).state()
+    labels = [label for key, value in state.items() if key.endswith("buffer.labels") for label in value.tolist()]
+    counts = np.bincount([label for label in labels if label >= 0], minlength=4).tolist()
+    assert counts == ([2] * 4 if "budget" in fields else [0] * 4)
+
+
 @pytest.mark.parametrize("backbone", list(BACKBONES))
 @pytest.mark.parametrize("setting", SETTINGS)
 @pytest.mark.parametrize("name", NAMES)

@@ -1,0 +1,73 @@
+"""evergraph score: one row for each node, and how exact it is."""
+
+import csv
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from evergraph.datasets import load_dataset
+from evergraph.hodge import hodge_potential
+from evergraph.scores import SCORES
+
+from .conftest import Call, write_tiny
+
+
+@pytest.mark.parametrize("score", list(SCORES))
+def test_every_score_of_a_file(call: Call, tmp_path: Path, score: str) -> None:
+    data, out = write_tiny(tmp_path / "tiny.npz"), tmp_path / "scores.csv"
+    answer = call("score", "--dataset", data, "--score", score, "--epochs", 2, "--out", out, "--json")
+    assert answer.code == 0
+    graph = load_dataset(str(data))
+    with out.open() as file:
+        rows = list(csv.DictReader(file))
+    assert list(rows[0]) == ["node", "original_id", "class", "score"]
+    assert [int(row["node"]) for row in rows] == list(range(graph.n_nodes))
+    assert [int(row["original_id"]) for row in rows] == graph.original_ids.tolist()
+    assert [int(row["class"]) for row in rows] == graph.labels.tolist()
+    assert np.isfinite([float(row["score"]) for row in rows]).all()
+    assert answer.json()["nodes"] == graph.n_nodes
+
+
+def test_the_potential_has_a_certificate_and_two_orientations(call: Call, tmp_path: Path) -> None:
+    data, out = write_tiny(tmp_path / "tiny.npz"), tmp_path / "scores.csv"
+    exact = hodge_potential(load_dataset(str(data)).adjacency).value
+    for orientation, sign in (("paper", 1), ("opposite", -1)):
+        facts = call("score", "--dataset", data, "--orientation", orientation, "--out", out, "--json").json()
+        assert facts["converged"] is True
+        assert facts["residual"] <= 1e-8
+        with out.open() as file:
+            found = [float(row["score"]) for row in csv.DictReader(file)]
+        np.testing.assert_allclose(found, sign * exact, atol=1e-9)
+
+
+def test_parquet_holds_the_same_as_csv(call: Call, tmp_path: Path) -> None:
+    parquet = pytest.importorskip("pyarrow.parquet", reason="pyarrow is not installed")
+    data = write_tiny(tmp_path / "tiny.npz")
+    for suffix in ("csv", "parquet"):
+        assert call("score", "--dataset", data, "--score", "degree", "--out", tmp_path / f"s.{suffix}").code == 0
+    table = parquet.read_table(tmp_path / "s.parquet").to_pydict()
+    with (tmp_path / "s.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert table["score"] == [float(row["score"]) for row in rows]
+    assert table["class"] == [int(row["class"]) for row in rows]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--score", "hsp"), "did you mean 'hps'"),
+        (("--out", "scores.txt"), ".csv or .parquet"),
+        (("--out", "no/such/folder/scores.csv"), "can be written"),
+        (("--epochs", "0"), "train.epochs"),
+        (("--backbone", "gnc"), "got 'gnc' instead"),
+        (("--orientation", "up"), "orientation"),
+    ],
+)
+def test_bad_input_is_answered_in_one_sentence(
+    call: Call, tmp_path: Path, arguments: tuple[str, ...], message: str
+) -> None:
+    answer = call("score", "--dataset", write_tiny(tmp_path / "t.npz"), "--out", tmp_path / "s.csv", *arguments)
+    assert answer.code == 2
+    assert message in answer.err
+    assert answer.err.count("\n") == 1
