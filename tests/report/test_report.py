@@ -121,3 +121,14 @@ def test_a_stand_in_is_named_so_in_the_title() -> None:
     changed = record()
     changed["config"]["dataset"]["name"] = "cora-papers70"
     assert title(changed).startswith("things (stand-in for CoraFull) · ")
+
+
+def test_many_tasks_are_shown_in_a_narrow_table() -> None:
+    lines = text_of(record(20)).splitlines()
+    rows = [line.strip("│ ").split("│") for line in lines if line.startswith("│")]
+    assert max(len(line) for line in lines) < 80
+    assert [[cell.strip() for cell in row][:3] for row in rows[:2]] == [
+        ["1", "100.0", "100.0"],
+        ["2", "100.0", "50.0"],
+    ]
+    assert len(rows) == 20

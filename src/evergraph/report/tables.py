@@ -7,10 +7,15 @@ from rich.text import Text
 
 from evergraph.report.summary import data_title, summarise, title
 
+MOST_COLUMNS = 12
+"""Tasks up to which the whole matrix is shown in a terminal."""
+
 
 def matrix_table(record: dict[str, Any]) -> Table:
     """The accuracy matrix in percent, one row for each task learned, with AA so far as the last column."""
     summary = summarise(record)
+    if len(summary["matrix"]) > MOST_COLUMNS:
+        return _narrow_table(record, summary)
     table = Table(title=title(record), title_justify="left", caption="accuracy, %", caption_justify="left")
     table.add_column("after task", justify="right")
     for index in range(len(summary["matrix"])):
@@ -18,6 +23,19 @@ def matrix_table(record: dict[str, Any]) -> Table:
     table.add_column("AA", justify="right", style="bold")
     for index, row in enumerate(summary["matrix"]):
         cells = [Text("") if value is None else Text(f"{value:.1f}", style=_shade(value)) for value in row]
+        table.add_row(str(index + 1), *cells, f"{summary['aa_curve'][index]:.1f}")
+    return table
+
+
+def _narrow_table(record: dict[str, Any], summary: dict[str, Any]) -> Table:
+    """For more tasks than a terminal is wide: the task just learned, the worst so far, and AA."""
+    caption = "accuracy, %; the whole matrix is in record.json and matrix.png"
+    table = Table(title=title(record), title_justify="left", caption=caption, caption_justify="left")
+    for heading in ("after task", "this task", "worst so far", "AA"):
+        table.add_column(heading, justify="right")
+    for index, row in enumerate(summary["matrix"]):
+        seen = row[: index + 1]
+        cells = [Text(f"{value:.1f}", style=_shade(value)) for value in (seen[-1], min(seen))]
         table.add_row(str(index + 1), *cells, f"{summary['aa_curve'][index]:.1f}")
     return table
 
