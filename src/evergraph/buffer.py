@@ -12,6 +12,7 @@ from torch import Tensor
 from evergraph.graph import Features, Graph, csr
 from evergraph.methods.base import Memory
 from evergraph.net import Net
+from evergraph.stream import HIDDEN
 from evergraph.training import Batch
 
 
@@ -35,6 +36,12 @@ class ReplayBuffer:
         self.graph = piece if self.graph is None else _side_by_side(self.graph, piece)
         counted = np.ones(len(nodes), dtype=bool) if in_loss is None else in_loss
         self.in_loss = np.concatenate([self.in_loss, counted])
+
+    def add_with_neighbours(self, graph: Graph, chosen: NDArray[np.int64], neighbours: NDArray[np.int64]) -> None:
+        """Add the chosen nodes, and neighbours that bring no label and no loss."""
+        labels = np.concatenate([graph.labels[chosen], np.full(len(neighbours), HIDDEN)])
+        in_loss = np.arange(len(labels)) < len(chosen)
+        self.add(graph, np.concatenate([chosen, neighbours]), labels, in_loss)
 
     def batches(self, net: Net, scale: float) -> list[Batch]:
         """The replay batch, every class counting alike; none while the buffer is empty."""

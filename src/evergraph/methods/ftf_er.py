@@ -20,7 +20,7 @@ from evergraph.net import Net, Parameters
 from evergraph.scores import SCORES, ScoreContext, Space
 from evergraph.seeding import Purpose, numpy_generator
 from evergraph.selection import Selection, choose_per_class, mix
-from evergraph.stream import HIDDEN, TaskView
+from evergraph.stream import TaskView
 from evergraph.watch import Watch
 
 
@@ -142,14 +142,12 @@ class FTFER:
         return np.sort(task.train[kept])
 
     def _store(self, task: TaskView, chosen: NDArray[np.int64], rng: np.random.Generator) -> None:
-        """Add the induced subgraph to the buffer; stored neighbours bring no label and no loss."""
+        """Add the induced subgraph to the buffer, with neighbours where the settings ask for them."""
         config = self.config
         extra = sample_neighbours(
             task.graph, chosen, config.neighbours, config.neighbour_budget * len(task.classes), config.hops, rng
         )
-        labels = np.concatenate([task.graph.labels[chosen], np.full(len(extra), HIDDEN)])
-        in_loss = np.arange(len(labels)) < len(chosen)
-        self.buffer.add(task.graph, np.concatenate([chosen, extra]), labels, in_loss)
+        self.buffer.add_with_neighbours(task.graph, chosen, extra)
 
     def memory(self) -> Memory:
         return self.buffer.memory()

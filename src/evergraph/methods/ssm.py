@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 
-import numpy as np
 from pydantic import Field
 from torch import Tensor
 
@@ -13,7 +12,7 @@ from evergraph.neighbours import NeighbourStorage, sample_neighbours
 from evergraph.net import Net
 from evergraph.seeding import Purpose, numpy_generator
 from evergraph.selection import Selection, choose_per_class
-from evergraph.stream import HIDDEN, TaskView
+from evergraph.stream import TaskView
 from evergraph.watch import Watch
 
 
@@ -59,9 +58,7 @@ class SSM:
         ]
         budget = config.neighbour_budget * len(task.classes)
         extra = sample_neighbours(task.graph, centres, config.neighbours, budget, config.hops, rng)
-        labels = np.concatenate([task.graph.labels[centres], np.full(len(extra), HIDDEN)])
-        in_loss = np.arange(len(labels)) < len(centres)
-        self.buffer.add(task.graph, np.concatenate([centres, extra]), labels, in_loss)
+        self.buffer.add_with_neighbours(task.graph, centres, extra)
 
     def memory(self) -> Memory:
         return self.buffer.memory()
