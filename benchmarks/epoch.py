@@ -7,7 +7,8 @@ parameters in the same run; the losses must agree. The matrix-multiplication rat
 between, as one square product, and compared with the rate that an epoch's two large products amount to.
 Cora papers (70 classes, sparse features), the largest task: the same code with the features sparse and made dense.
 "Afterwards" is the weight decay of features that do not occur in the task: an epoch leaves them out, and the loop
-catches up with it once at the end (evergraph.narrowing); its share of an epoch is shown.
+catches up with it once at the end (evergraph.narrowing); its share of an epoch is shown, and "times as fast" counts
+it.
 """
 
 import argparse
@@ -173,8 +174,8 @@ def sparse_against_dense(data_dir: Path | None) -> dict[str, float]:
         "sparse_ms": ours.epoch * 1e3,
         "sparse_afterwards_ms": ours.afterwards * 1e3,
         "dense_ms": other.epoch * 1e3,
-        "times_as_fast": other.epoch / ours.epoch,
-        "times_as_fast_with_afterwards": other.epoch / (ours.epoch + ours.afterwards),
+        "times_as_fast": (other.epoch + other.afterwards) / (ours.epoch + ours.afterwards),
+        "times_as_fast_in_the_loop": other.epoch / ours.epoch,
         "largest_loss_difference": float(np.abs(np.array(ours.losses) - np.array(other.losses)).max()),
     }
 

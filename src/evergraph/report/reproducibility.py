@@ -80,12 +80,20 @@ def verdict(runs: Records, published: Any) -> str:
 
 def checks_table(records: Records) -> str:
     """One row for each method and the setting that was changed."""
-    keys = ("method.name", "backbone.norm", "method.margin")
+    keys = ("backbone.name", "backbone.norm", "method.margin", "method.weight")
     rows = []
-    for (method, norm, margin), runs in sorted(grouped(records, keys).items(), key=lambda group: str(group[0])):
-        changed = f"backbone.norm = {norm}" if norm != "symmetric" else f"method.margin = {margin:g}"
-        rows.append([method, changed, cell(runs)])
-    return markdown(["method", "changed", "AA / AF, %"], rows)
+    for (method, *values), runs in sorted(grouped(records, ("method.name", *keys)).items(), key=str):
+        changed = [
+            f"{key} = {value}"
+            for key, value in zip(keys, values, strict=True)
+            if value is not None and value != DEFAULTS[key]
+        ]
+        rows.append([method, ", ".join(changed), cell(runs), str(len(runs))])
+    return markdown(["method", "changed", "AA / AF, %", "seeds"], rows)
+
+
+DEFAULTS = {"backbone.name": "gcn", "backbone.norm": "symmetric", "method.margin": 0.5, "method.weight": 10_000.0}
+"""What the settings of `checks_table` are where they were not changed."""
 
 
 TABLES: dict[str, Callable[[Records], str]] = {
