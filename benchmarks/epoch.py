@@ -32,9 +32,12 @@ from evergraph.datasets import load_dataset
 from evergraph.graph import Graph
 from evergraph.net import Net
 from evergraph.stream import Setting, StreamConfig, TaskView, learner_view, make_stream
-from evergraph.training import Batch, TrainConfig, adam, train
+from evergraph.training import Batch, TrainConfig, train
 
-EPOCHS = 60
+EPOCHS = 200
+"""As many as the paper trains a task for."""
+TURNS = 3
+"""Sparse and dense take turns, so that what else the machine does meets both."""
 HIDDEN = 256
 
 
@@ -55,9 +58,15 @@ class Timing(NamedTuple):
     losses: list[float]
 
 
-def our_epochs(view: TaskView) -> Timing:
+def median_timing(timings: list[Timing]) -> Timing:
+    """The median of several timings of the same training."""
+    epoch, afterwards = (statistics.median(getattr(t, field) for t in timings) for field in ("epoch", "afterwards"))
+    return Timing(epoch, afterwards, timings[0].losses)
+
+
+def our_epochs(view: TaskView, epochs: int = EPOCHS) -> Timing:
     """Our training loop on a task."""
-    config = TrainConfig(epochs=EPOCHS)
+    config = TrainConfig(epochs=epochs)
     net = Net(
         lambda generator: GCN(view.graph.n_features, GCNConfig(hidden=HIDDEN), generator),
         Setting.CLASS_IL,
@@ -74,7 +83,7 @@ def our_epochs(view: TaskView) -> Timing:
         losses.append(loss)
 
     train(net.model, [batch], config, torch.Generator(), on_epoch=on_epoch)
-    afterwards = (time.perf_counter() - stamps[-1]) / EPOCHS
+    afterwards = (time.perf_counter() - stamps[-1]) / epochs
     return Timing(statistics.median(np.diff(stamps).tolist()), afterwards, losses)
 
 
@@ -111,7 +120,7 @@ def plain_epochs(view: TaskView, epochs: int) -> tuple[list[float], list[float]]
     net.grow(view)
     batch: Batch = net.task_batch(view)
     model = PlainGCN(view.graph, net.model.state_dict())
-    optimiser = adam(list(model.parameters()), config)
+    optimiser = torch.optim.Adam(model.parameters(), config.lr, weight_decay=config.weight_decay, fused=True)
     rows = torch.as_tensor(view.train)
     seconds, losses = [], []
     for _ in range(epochs):
@@ -144,7 +153,7 @@ def against_plain(data_dir: Path | None) -> dict[str, float]:
     """Ours against gather-scatter, and against the machine's product rate."""
     view = largest_task("amazon-computers", data_dir)
     before = product_rate()
-    ours = our_epochs(view)
+    ours = our_epochs(view, EPOCHS // 4)
     plain, plain_losses = plain_epochs(view, 6)
     rate = (before + product_rate()) / 2
     per_epoch = ours.epoch + ours.afterwards
@@ -167,7 +176,9 @@ def sparse_against_dense(data_dir: Path | None) -> dict[str, float]:
     features = view.graph.features
     assert features is not None, "the stand-in has features"
     dense = replace(view, graph=replace(view.graph, features=sparse.csr_array(features).toarray()))
-    ours, other = our_epochs(view), our_epochs(dense)
+    turns = [(our_epochs(view), our_epochs(dense, EPOCHS // 4)) for _ in range(TURNS)]
+    ours, other = (median_timing([turn[side] for turn in turns]) for side in (0, 1))
+    both = min(len(ours.losses), len(other.losses))
     return {
         "nodes": view.graph.n_nodes,
         "features": view.graph.n_features,
@@ -176,7 +187,9 @@ def sparse_against_dense(data_dir: Path | None) -> dict[str, float]:
         "dense_ms": other.epoch * 1e3,
         "times_as_fast": (other.epoch + other.afterwards) / (ours.epoch + ours.afterwards),
         "times_as_fast_in_the_loop": other.epoch / ours.epoch,
-        "largest_loss_difference": float(np.abs(np.array(ours.losses) - np.array(other.losses)).max()),
+        "largest_loss_difference": float(
+            np.abs(np.array(ours.losses[:both]) - np.array(other.losses[:both])).max()
+        ),
     }
 
 

@@ -12,6 +12,7 @@ from torch import Tensor, nn
 
 from evergraph.backbones import ModelInput
 from evergraph.backbones.layers import InputLinear
+from evergraph.optimiser import Adam
 
 WORTH_IT = 0.8
 """Narrow when at most this share of the features occurs."""
@@ -27,7 +28,7 @@ class Narrowing:
         self.parameters = [self.kept, *(p for p in model.parameters() if p is not layer.weight)]
         layer.narrowed = (columns, self.kept)
 
-    def undo(self, optimiser: Callable[[nn.Parameter], torch.optim.Optimizer], steps: int) -> None:
+    def undo(self, optimiser: Callable[[nn.Parameter], Adam], steps: int) -> None:
         """Give the layer its whole weight back: the trained rows, and the others as `steps` steps leave them."""
         weight = self.layer.weight.detach()
         left_out = torch.ones(len(weight), dtype=torch.bool, device=weight.device)

@@ -14,7 +14,9 @@ from evergraph.backbones import ModelInput
 from evergraph.backbones.layers import Dropout
 from evergraph.config import Settings
 from evergraph.errors import ConvergenceError
+from evergraph.memory import keep_freed_memory
 from evergraph.narrowing import narrow
+from evergraph.optimiser import Adam
 
 SMALL = 512
 """Nodes up to which a second thread slows an epoch down (measured on the digits)."""
@@ -85,6 +87,7 @@ def train(
     `gradient_weight` adds that multiple of ‖∇L‖₁, the sum of the sizes of the derivatives of the batches' loss L.
     With `whole` every parameter is up to date after every epoch, for an `on_epoch` that looks at them.
     """
+    keep_freed_memory()
     give_generator(model, generator)
     model.train()
     # A penalty or an adjustment speaks of the whole weight, so only a plain loss can be narrowed.
@@ -129,9 +132,9 @@ def threads_for(batches: Sequence[Batch]) -> Iterator[None]:
         torch.set_num_threads(before)
 
 
-def adam(parameters: list[nn.Parameter], config: TrainConfig) -> torch.optim.Adam:
-    """Adam with L2 weight decay, as in the paper."""
-    return torch.optim.Adam(parameters, lr=config.lr, weight_decay=config.weight_decay, fused=True)
+def adam(parameters: list[nn.Parameter], config: TrainConfig) -> Adam:
+    """The optimiser with the settings of a configuration."""
+    return Adam(parameters, lr=config.lr, weight_decay=config.weight_decay)
 
 
 def give_generator(model: nn.Module, generator: torch.Generator) -> None:
