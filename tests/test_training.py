@@ -1,7 +1,7 @@
 """The optimiser loop against plain torch, its losses against loops, and where its randomness comes from."""
 
 import math
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -12,10 +12,10 @@ from scipy import sparse
 from torch import Tensor, nn
 
 from backbones.references import REFERENCES, built, dense_features, hears, parameters_of
-from evergraph.backbones import BACKBONES, model_input
+from evergraph.backbones import BACKBONES, ModelInput, model_input
 from evergraph.errors import ConvergenceError
 from evergraph.graph import Graph, make_graph
-from evergraph.training import Batch, TrainConfig, batch_loss, node_losses, train
+from evergraph.training import Batch, TrainConfig, batch_loss, node_losses, train, without_dust
 from helpers import CPU, assert_same_bits, tiny_graph
 
 CONFIG = TrainConfig(epochs=8, lr=0.02, threads=1)
@@ -206,3 +206,19 @@ def test_settings_that_cannot_work_are_refused(values: dict[str, Any]) -> None:
 def test_the_defaults_are_the_papers() -> None:
     config = TrainConfig()
     assert (config.epochs, config.lr, config.weight_decay, config.device) == (200, 0.005, 5e-4, "cpu")
+
+
+def test_derivatives_too_small_to_move_a_weight_are_zero() -> None:
+    gradient = torch.tensor([1e-19, -1e-19, 1e-21, -1e-40, 0.0, 1.0])
+    assert torch.equal(without_dust(gradient), torch.tensor([1e-19, -1e-19, 0.0, 0.0, 0.0, 1.0]))
+
+
+def test_a_node_without_doubt_leaves_no_gradient_below_the_normal_numbers() -> None:
+    logits = torch.tensor([[88.0, 0.0], [0.3, 0.0]], requires_grad=True)
+    batch = Batch(cast(ModelInput, (logits,)), torch.tensor([0, 0]), torch.tensor([1e-3, 1e-3]))
+    batch_loss(nn.Identity(), batch).backward()  # type: ignore[no-untyped-call]
+    assert logits.grad is not None
+    plain = (torch.softmax(logits.detach().double(), dim=1) - torch.tensor([1.0, 0.0])) * 1e-3
+    assert 0 < plain[0].abs().max() < torch.finfo(torch.float32).tiny
+    assert logits.grad[0].abs().max() == 0
+    assert torch.allclose(logits.grad[1].double(), plain[1])

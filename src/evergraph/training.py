@@ -21,6 +21,11 @@ from evergraph.optimiser import Adam
 SMALL = 512
 """Nodes up to which a second thread slows an epoch down (measured on the digits)."""
 
+DUST = 1e-20
+"""Smaller derivatives of a loss cannot move a weight, for Adam compares them with 1e-8. Nodes that are classified
+without doubt have them; their products fall below the smallest normal number of 32 bits, and a matrix product with
+such numbers takes a hundred times as long: a GIN on Amazon Computers trained 2.7 times slower with them."""
+
 
 class TrainConfig(Settings):
     """The optimiser's settings; the defaults are the paper's. threads = 0 uses every core."""
@@ -63,9 +68,16 @@ def node_losses(logits: Tensor, labels: Tensor, allowed: Tensor | None) -> Tenso
     return cross_entropy(logits, labels, reduction="none")
 
 
+def without_dust(gradient: Tensor) -> Tensor:
+    """A gradient with its entries below DUST set to zero."""
+    return gradient.masked_fill(gradient.abs() < DUST, 0.0)
+
+
 def batch_loss(model: nn.Module, batch: Batch) -> Tensor:
     """Weighted sum of the node losses of a batch, and what its logits cost besides."""
     logits = model(*batch.input)
+    if logits.requires_grad:
+        logits.register_hook(without_dust)
     loss = batch.weights @ node_losses(logits, batch.labels, batch.allowed)
     return loss if batch.extra is None else loss + batch.extra(logits)
 

@@ -52,15 +52,13 @@ class GAT(nn.Module):
         z = self.first.multiply(self.input_product(x).dropped(self.dropout))
         by_head = z.view(-1, self.heads, self.width)
         weights = self.dropout(self.attention(by_head, graph))
-        parts = [
-            weighted_product(graph.pattern(1), weights[:, k].contiguous(), by_head[:, k].contiguous())
-            for k in range(self.heads)
-        ]
+        apart = zip(weights.t().contiguous().unbind(), by_head.transpose(0, 1).contiguous().unbind(), strict=True)
+        parts = [weighted_product(graph.pattern(1), of_head, sent) for of_head, sent in apart]
         return elu(torch.cat(parts, dim=1) + self.first.bias)
 
     def attention(self, by_head: Tensor, graph: MessageGraph) -> Tensor:
         """The first layer's weights, from W h (nodes, heads, width): (entries, heads)."""
-        to = (by_head[graph.own(1)] * self.attend_to).sum(dim=2)
+        to = (by_head.index_select(0, graph.own(1)) * self.attend_to).sum(dim=2)
         sent = (by_head * self.attend_from).sum(dim=2)
         return attention(graph.pattern(1), to, sent, self.slope)
 
@@ -93,7 +91,7 @@ class AttentionHead(Head):
 
     def attention(self, z: Tensor, graph: MessageGraph, slope: float) -> Tensor:
         """One weight for each entry of the second step."""
-        to, sent = (z @ self.attend_to)[graph.own(2)], z @ self.attend_from
+        to, sent = (z @ self.attend_to).index_select(0, graph.own(2)), z @ self.attend_from
         return attention(graph.pattern(2), to, sent, slope).squeeze(1)
 
 

@@ -18,7 +18,7 @@ from torch import Tensor
 warnings.filterwarnings("ignore", message=".*[Ss]parse (CSR tensor support is in beta|invariant checks).*")
 
 
-WIDE = 64
+WIDE = 32
 """From so many dense columns on, adding up rows is faster than torch's sparse product, up to twice (measured)."""
 
 
@@ -196,7 +196,7 @@ class _WeightedProduct(torch.autograd.Function):
             for_values = sampled_product(pattern, grad, dense)
         if ctx.needs_input_grad[1]:
             flipped, positions = pattern.transposed
-            for_dense = weighted_product(flipped, values[positions], grad)
+            for_dense = weighted_product(flipped, values.index_select(0, positions), grad)
         return for_values, for_dense, None
 
 
@@ -219,7 +219,7 @@ class _SampledProduct(torch.autograd.Function):
             for_left = weighted_product(pattern, grad, right)
         if ctx.needs_input_grad[1]:
             flipped, positions = pattern.transposed
-            for_right = weighted_product(flipped, grad[positions], left)
+            for_right = weighted_product(flipped, grad.index_select(0, positions), left)
         return for_left, for_right, None
 
 
