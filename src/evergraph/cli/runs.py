@@ -1,0 +1,112 @@
+"""What bench and reproduce share: many runs, those that are done left alone, the others shown while they go on."""
+
+import os
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.live import Live
+from rich.table import Table
+
+from evergraph.cli.console import STDERR
+from evergraph.errors import ConfigError
+from evergraph.experiments.local import Job, Outcome, run_local
+from evergraph.runconfig import RunConfig
+from evergraph.store import RunStore
+
+
+class ExecutorName(StrEnum):
+    """What does the runs: processes on this machine, or a Ray cluster."""
+
+    LOCAL = "local"
+    RAY = "ray"
+
+
+Jobs = Annotated[int, typer.Option("--jobs", min=1, help="Runs at the same time.")]
+ExecutorOption = Annotated[
+    ExecutorName, typer.Option("--executor", help="Processes on this machine, or a Ray cluster.")
+]
+RayAddress = Annotated[
+    str | None,
+    typer.Option("--ray-address", metavar="HOST:PORT", help="An existing Ray cluster; without it, one is started."),
+]
+
+
+@dataclass(frozen=True)
+class Done:
+    """What became of many runs: the folders of the finished ones and the reasons of the failed ones."""
+
+    folders: dict[RunConfig, Path]
+    failures: dict[RunConfig, str]
+
+
+def do_runs(
+    name: str,
+    configs: Sequence[RunConfig],
+    *,
+    out: Path,
+    data_dir: Path | None,
+    jobs: int,
+    executor: ExecutorName = ExecutorName.LOCAL,
+    ray_address: str | None = None,
+) -> Done:
+    """Do every run that is not done yet, with a live table on stderr; folders come in the order of the runs."""
+    if ray_address is not None and executor is not ExecutorName.RAY:
+        raise ConfigError(f"--ray-address goes with --executor ray, got --executor {executor.value} instead")
+    folders = finished_runs(configs, out)
+    waiting = [config for config in dict.fromkeys(configs) if config not in folders]
+    job = Job(out, data_dir, max(1, (os.cpu_count() or 1) // jobs))
+    board = Board(name, len(folders), len(folders) + len(waiting))
+    with Live(console=STDERR, refresh_per_second=2, transient=True) as live:
+
+        def show(ended: list[Outcome], running: int) -> None:
+            live.update(board.table(ended, running))
+
+        if executor is ExecutorName.RAY:
+            raise ConfigError("--executor ray is not there yet; use --executor local")
+        ended = run_local(waiting, job, jobs, show)
+    folders |= {outcome.config: outcome.folder for outcome in ended if outcome.folder is not None}
+    failures = {outcome.config: outcome.error for outcome in ended if outcome.error is not None}
+    return Done({config: folders[config] for config in configs if config in folders}, failures)
+
+
+def finished_runs(configs: Sequence[RunConfig], out: Path) -> dict[RunConfig, Path]:
+    """The folders of those runs that are done already."""
+    stores = {config: RunStore.find(out, config) for config in configs}
+    return {config: store.folder for config, store in stores.items() if store is not None and store.finished}
+
+
+class Board:
+    """The live table: done, running, failed, waiting and the time left."""
+
+    def __init__(self, name: str, already: int, total: int):
+        self.name = name
+        self.already = already
+        self.total = total
+        self.start = time.monotonic()
+
+    def table(self, ended: list[Outcome], running: int) -> Table:
+        failed = sum(outcome.error is not None for outcome in ended)
+        waiting = self.total - self.already - len(ended) - running
+        elapsed = time.monotonic() - self.start
+        left = elapsed / len(ended) * (waiting + running) if ended else float("nan")
+        table = Table(title=self.name, title_justify="left")
+        for heading in ("done", "running", "failed", "waiting", "elapsed", "time left"):
+            table.add_column(heading, justify="right")
+        table.add_row(
+            str(self.already + len(ended) - failed),
+            str(running),
+            str(failed),
+            str(waiting),
+            _clock(elapsed),
+            _clock(left) if ended else "…",
+        )
+        return table
+
+
+def _clock(seconds: float) -> str:
+    return f"{int(seconds) // 3600}:{int(seconds) // 60 % 60:02d}:{int(seconds) % 60:02d}"
