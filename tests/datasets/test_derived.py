@@ -1,7 +1,10 @@
+from pathlib import Path
+
 import numpy as np
 import pytest
 from scipy import sparse
 
+from evergraph.datasets import derived
 from evergraph.datasets.derived import DerivedFeatures, spectral
 from evergraph.datasets.sbm import SbmOptions, generate
 from evergraph.errors import ConfigError
@@ -62,3 +65,24 @@ def test_degree_bins_are_one_hot_in_the_logarithm() -> None:
     assert graph.features.argmax(axis=1).tolist() == [3, 1, 1, 1, 1, 1, 1, 1, 0]
     assert np.all(graph.features.sum(axis=1) == 1)
     assert graph.remarks == ("features derived from the graph (degree), not the data set's own",)
+
+
+def test_what_takes_long_is_made_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EVERGRAPH_CACHE", str(tmp_path))
+    monkeypatch.setattr(derived, "WORTH_KEEPING", 0)
+    first = DerivedFeatures.parse("spectral:3").derive(cycle()).features
+    (kept,) = (tmp_path / "derived").iterdir()
+    monkeypatch.setattr(derived, "spectral", lambda *_: pytest.fail("made again"))
+    again = DerivedFeatures.parse("spectral:3").derive(cycle()).features
+    assert isinstance(first, np.ndarray)
+    assert isinstance(again, np.ndarray)
+    assert np.array_equal(first, again)
+    monkeypatch.undo()
+    monkeypatch.setenv("EVERGRAPH_CACHE", str(tmp_path))
+    monkeypatch.setattr(derived, "WORTH_KEEPING", 0)
+    kept.write_bytes(b"half a file")
+    mended = DerivedFeatures.parse("spectral:3").derive(cycle()).features
+    assert isinstance(mended, np.ndarray)
+    assert np.array_equal(first, mended)
+    DerivedFeatures.parse("spectral:2").derive(cycle())
+    assert len(list((tmp_path / "derived").iterdir())) == 2, "another recipe is kept apart"

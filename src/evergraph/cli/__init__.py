@@ -7,7 +7,7 @@ import sys
 import typer
 
 from evergraph import __version__
-from evergraph.cli import bench, data, listing, report, run, score, show
+from evergraph.cli import bench, data, listing, report, reproduce, run, score, show
 from evergraph.cli.console import STDERR
 from evergraph.errors import ConfigError, ConvergenceError, DataError, StoreError
 
@@ -26,6 +26,7 @@ app.command("bench", epilog=bench.EXAMPLE)(bench.bench_command)
 app.command("list", epilog=listing.EXAMPLE)(listing.list_command)
 app.command("show", epilog=show.EXAMPLE)(show.show_command)
 app.command("report", epilog=report.EXAMPLE)(report.report_command)
+app.command("reproduce", epilog=reproduce.EXAMPLE)(reproduce.reproduce_command)
 app.add_typer(data.app, name="data")
 
 

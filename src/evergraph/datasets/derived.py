@@ -1,16 +1,23 @@
 """Features derived from the graph itself, for graphs that have none; every result on them says so."""
 
+import hashlib
+import os
+import tempfile
 from dataclasses import dataclass, replace
 from enum import Enum
+from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from evergraph.datasets.fetch import cache_dir
 from evergraph.errors import ConfigError, ConvergenceError
 from evergraph.graph import Graph, standardise
 
+WORTH_KEEPING = 10_000_000
+"""Edges times eigenvectors from which the eigenvectors are kept on disk."""
 DENSE_BELOW = 600
 TOLERANCE = 1e-3
 DEGREES = (8, 16, 32, *(40,) * 40)
@@ -48,7 +55,7 @@ class DerivedFeatures:
     def derive(self, graph: Graph) -> Graph:
         """The same graph with derived features and a remark that says so; a direction of edges is ignored."""
         plain = standardise(graph, largest_component=False).adjacency
-        features = degree_bins(plain) if self.size is None else spectral(plain, self.size)
+        features = degree_bins(plain) if self.size is None else kept_spectral(plain, self.size)
         remark = f"features derived from the graph ({self}), not the data set's own"
         return replace(graph, features=features, feature_names=None, remarks=(*graph.remarks, remark))
 
@@ -58,6 +65,36 @@ def degree_bins(adjacency: sparse.csr_array) -> NDArray[np.float32]:
     bins = np.floor(np.log2(np.diff(adjacency.indptr) + 1)).astype(np.int64)
     result: NDArray[np.float32] = np.eye(int(bins.max()) + 1, dtype=np.float32)[bins]
     return result
+
+
+def kept_spectral(adjacency: sparse.csr_array, size: int) -> NDArray[np.float32]:
+    """`spectral`; what takes minutes is kept in the cache folder, under a hash of the graph and the recipe."""
+    if adjacency.nnz * size < WORTH_KEEPING:
+        return spectral(adjacency, size)
+    recipe = f"spectral {size} {TOLERANCE} {DEGREES} {adjacency.shape[0]}"
+    digest = hashlib.sha256(recipe.encode())
+    for part in (adjacency.indptr, adjacency.indices):
+        digest.update(part.astype(np.int64).data)
+    path = cache_dir() / "derived" / f"{digest.hexdigest()}.npy"
+    try:
+        kept: NDArray[np.float32] = np.load(path, allow_pickle=False)
+    except (OSError, ValueError):
+        kept = np.empty(0, dtype=np.float32)
+    if kept.shape != (adjacency.shape[0], size):
+        kept = spectral(adjacency, size)
+        _keep(path, kept)
+    return kept
+
+
+def _keep(path: Path, values: NDArray[np.float32]) -> None:
+    """Written beside and renamed, so that nobody reads half a file; where it cannot be written it is not kept."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(dir=path.parent, suffix=".npy", delete=False) as file:
+            np.save(file, values)
+        os.replace(file.name, path)
+    except OSError:
+        return
 
 
 def spectral(adjacency: sparse.csr_array, size: int) -> NDArray[np.float32]:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from evergraph.errors import StoreError
+from evergraph.experiments.validation import TUNED, best_on_validation
 from evergraph.report.summary import summarise
 from evergraph.store import RunStore
 
@@ -36,11 +37,49 @@ def _rounded(value: Any) -> Any:
 
 
 def write_records(path: Path, name: str, folders: Iterable[Path]) -> None:
-    """All runs of an experiment in one file, a line each, in a fixed order."""
-    lines = sorted(json.dumps(small_record(folder), sort_keys=True) for folder in folders)
+    """All runs of an experiment in one file, a line each, in a fixed order, and how their settings were chosen."""
+    records = [small_record(folder) for folder in folders]
+    parts = {"choices": choices(records), "runs": records}
     path.parent.mkdir(parents=True, exist_ok=True)
-    text = '{"experiment": ' + json.dumps(name) + ', "runs": [\n' + ",\n".join(lines) + "\n]}\n"
-    path.write_text(text, encoding="utf-8")
+    text = "{" + f'"experiment": {json.dumps(name)}'
+    for key, entries in parts.items():
+        lines = sorted(json.dumps(entry, sort_keys=True) for entry in entries)
+        text += f',\n"{key}": [\n' + ",\n".join(lines) + "\n]"
+    path.write_text(text + "}\n", encoding="utf-8")
+
+
+def choices(records: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """For runs that differ only in a tuned setting and their seeds: which value is best on validation."""
+    families: dict[str, dict[Any, list[dict[str, Any]]]] = {}
+    for record in records:
+        value = setting(record, TUNED)
+        if value is not None:
+            families.setdefault(_family(record), {}).setdefault(value, []).append(record)
+    return [_choice(family) for family in families.values() if len(family) > 1]
+
+
+def _family(record: dict[str, Any]) -> str:
+    """Equal for runs whose settings differ in nothing but the tuned one and the seeds."""
+    config = {**record["config"], "seeds": None}
+    config["method"] = {key: value for key, value in config["method"].items() if key != TUNED.partition(".")[2]}
+    return json.dumps(config, sort_keys=True)
+
+
+def _choice(family: dict[Any, list[dict[str, Any]]]) -> dict[str, Any]:
+    best, means = best_on_validation(
+        {value: [run["val"]["aa"] for run in runs] for value, runs in sorted(family.items())}
+    )
+    first, seeds = family[best][0], len(family[best])
+    return {
+        "dataset": setting(first, "dataset.name"),
+        "backbone": setting(first, "backbone.name"),
+        "method": setting(first, "method.name"),
+        "setting": TUNED,
+        "chosen": best,
+        "how": f"best mean validation AA over {seeds} seeds; no test figure was looked at",
+        "validation_aa": [[value, round(mean, 4)] for value, mean in means.items()],
+        "method_settings": {key: value for key, value in first["config"]["method"].items() if key != "beta"},
+    }
 
 
 def read_records(path: Path) -> list[dict[str, Any]]:

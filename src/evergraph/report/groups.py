@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from evergraph.experiments.validation import TUNED, best_on_validation
 from evergraph.report.paper import Figure, main_result
 from evergraph.report.results import Result
 
@@ -70,6 +71,10 @@ class Group:
 
     def stat(self, figure: str) -> Stat:
         return stat(result.figures[figure] for result in self.results)
+
+    @property
+    def validation(self) -> list[float]:
+        return [result.figures["val"] for result in self.results]
 
     @property
     def curve(self) -> list[Stat]:
@@ -136,6 +141,25 @@ def best_of_methods(groups: Sequence[Group]) -> list[Group]:
     for group in sorted(groups, key=lambda group: -group.stat("val").mean):
         best.setdefault(group.method, group)
     return list(best.values())
+
+
+def how_chosen(group: Group, groups: Sequence[Group]) -> str:
+    """How the settings of a group came about: fixed beforehand, or by comparing validation accuracies."""
+    family = [other for other in groups if _apart_from(TUNED, other) == _apart_from(TUNED, group)]
+    if len(family) == 1:
+        return "fixed beforehand"
+    values = {float(other.setup[TUNED]): other.validation for other in family}
+    best, compared = best_on_validation(dict(sorted(values.items())))
+    own = float(group.setup[TUNED])
+    if own == best:
+        return f"β: best of {len(compared)} on validation"
+    if own not in compared:
+        return "β: too few seeds to compare"
+    return f"not chosen: β {best:g} is better on validation"
+
+
+def _apart_from(key: str, group: Group) -> dict[str, Any]:
+    return {name: value for name, value in group.setup.items() if name != key}
 
 
 def data_sets(results: Sequence[Result]) -> list[DataSet]:

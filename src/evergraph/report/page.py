@@ -7,7 +7,7 @@ from typing import Any
 
 import evergraph
 from evergraph.errors import StoreError
-from evergraph.report.groups import DataSet, Group
+from evergraph.report.groups import DataSet, Group, how_chosen
 from evergraph.report.markup import Html, el, join
 from evergraph.report.page_figures import beta, curves, matrices, stat_json
 from evergraph.report.page_tables import class_table, cost_table, run_details, summary_table
@@ -97,6 +97,7 @@ def _row(data: DataSet, group: Group) -> dict[str, Any]:
         "backbone": group.backbone,
         "settings": group.differing,
         "seeds": len(group.results),
+        "chosen": how_chosen(group, data.groups),
         "aa": stat_json(group.stat("aa")),
         "af": stat_json(group.stat("af")),
         "paper": published and {"aa": published[0][0], "af": published[1][0]},

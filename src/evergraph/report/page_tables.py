@@ -4,7 +4,7 @@ import statistics
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from evergraph.report.groups import DataSet, Group, Stat, stat, value_text
+from evergraph.report.groups import DataSet, Group, Stat, how_chosen, stat, value_text
 from evergraph.report.markup import Child, Html, el, join
 
 WIDE = 24
@@ -88,9 +88,11 @@ def summary_table(data: DataSet) -> Html:
             theirs = Stat(*group.published[at]) if group.published else None
             ours = number(group.stat(figure), kind="num" if at else "num main")
             cells.extend([ours, number(theirs, kind="num paper")][: 1 + published])
-    headings += [("AA, validation", "num"), ("Seeds", "num")]
+    headings += [("AA, validation", "num"), ("Seeds", "num"), ("Settings", "how")]
     for cells, group in zip(rows, data.groups, strict=True):
+        how = how_chosen(group, data.groups)
         cells.extend([number(group.stat("val")), Cell(str(len(group.results)), len(group.results))])
+        cells.append(Cell(how, how, "how"))
     table = sortable(headings, rows, name=f"Results on {data.title}", by=len(NAMES))
     return join(table, below(data, EXPLAINED, PUBLISHED if published else UNPUBLISHED))
 

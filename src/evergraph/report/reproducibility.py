@@ -13,8 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from evergraph.experiments.records import grouped, read_records
-from evergraph.methods import METHODS
-from evergraph.report.paper import main_result
+from evergraph.experiments.targets import ALL_BACKBONES, TARGETS, Request
+from evergraph.report.exhibits import make_exhibit
+from evergraph.report.exhibits.exhibit import markdown_table
+from evergraph.report.results import read_results
 
 Records = Sequence[dict[str, Any]]
 
@@ -30,11 +32,6 @@ def cell(records: Records) -> str:
     return " / ".join(mean_and_deviation([record[key] for record in records]) for key in ("aa", "af"))
 
 
-def markdown(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    lines = [header, ["---"] + ["---:"] * (len(header) - 1), *rows]
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
-
-
 def fusion_table(records: Records) -> str:
     """Selection and orientation down, β across; then what they are to be compared with."""
     keys = ("method.name", "method.feature_score", "method.orientation", "method.beta")
@@ -45,7 +42,7 @@ def fusion_table(records: Records) -> str:
         for orientation in ("paper", "opposite"):
             found = [groups.get((selection, "grand", orientation if beta else "paper", beta), []) for beta in betas]
             rows.append([f"{selection}, {orientation}", *(cell(runs) if runs else "" for runs in found)])
-    table = markdown(["AA / AF, %", *(f"β = {beta:g}" for beta in betas)], rows)
+    table = markdown_table(["AA / AF, %", *(f"β = {beta:g}" for beta in betas)], rows)
     others: list[tuple[str, tuple[Any, ...]]] = [("random selection", ("ftf-er-det", "random", "paper", 0.0))]
     others += [(name, (name, None, None, None)) for name in ("finetune", "joint")]
     lines = [f"- {name}: {cell(groups[key])}" for name, key in others if key in groups]
@@ -55,27 +52,20 @@ def fusion_table(records: Records) -> str:
     )
 
 
-def method_table(records: Records) -> str:
-    """One row for each method: ours, the paper's, and a verdict."""
-    rows = []
-    groups = grouped(records, ["method.name"])
-    for (method,), runs in sorted(groups.items(), key=lambda group: list(METHODS).index(group[0][0])):
-        published = main_result(method, runs[0]["config"]["dataset"]["name"])
-        theirs = " / ".join(f"{mean} ± {spread}" for mean, spread in published) if published else "–"
-        seconds = statistics.mean(sum(run["seconds"].values()) - run["seconds"].get("load", 0) for run in runs)
-        kept = statistics.mean(run["memory"]["bytes"] for run in runs) / 2**20
-        rows.append([method, cell(runs), theirs, verdict(runs, published), f"{seconds:.1f}", f"{kept:.2f}"])
-    return markdown(["method", "ours, AA / AF, %", "paper, AA / AF, %", "AA", "time, s", "kept, MiB"], rows)
+def exhibit(target: str, request: Request) -> Callable[[Path], str]:
+    """What `evergraph reproduce` shows of a file of records: the table and its notes."""
+
+    def block(path: Path) -> str:
+        shown = make_exhibit(TARGETS[target], request, read_results([path])[0])
+        notes = "\n".join(f"- {note}" for note in shown.notes)
+        return f"{markdown_table(shown.header, shown.rows)}\n\n{notes}"
+
+    return block
 
 
-def verdict(runs: Records, published: Any) -> str:
-    """met: within the paper's mean ± 2 points or above it; close: within 5; else by how much it is off."""
-    if published is None:
-        return "–"
-    difference = statistics.mean(run["aa"] for run in runs) - published[0][0]
-    if difference >= -2:
-        return "met" if difference <= 2 else f"{difference:+.1f} above"
-    return "close" if difference >= -5 else f"not met ({difference:+.1f})"
+def of_records(table: Callable[[Records], str]) -> Callable[[Path], str]:
+    """A table of records as a table of the file they are in."""
+    return lambda path: table(read_records(path))
 
 
 def checks_table(records: Records) -> str:
@@ -89,19 +79,22 @@ def checks_table(records: Records) -> str:
             if value is not None and value != DEFAULTS[key]
         ]
         rows.append([method, ", ".join(changed), cell(runs), str(len(runs))])
-    return markdown(["method", "changed", "AA / AF, %", "seeds"], rows)
+    return markdown_table(["method", "changed", "AA / AF, %", "seeds"], rows)
 
 
 DEFAULTS = {"backbone.name": "gcn", "backbone.norm": "symmetric", "method.margin": 0.5, "method.weight": 10_000.0}
 """What the settings of `checks_table` are where they were not changed."""
 
 
-TABLES: dict[str, Callable[[Records], str]] = {
-    "fusion-amazon": fusion_table,
-    "methods-digits": method_table,
-    "methods-amazon": method_table,
-    "checks-amazon": checks_table,
+TABLES: dict[str, Callable[[Path], str]] = {
+    "fusion-amazon": of_records(fusion_table),
+    "methods-digits": exhibit("table2", Request("digits", seeds=(0, 1, 2))),
+    "methods-amazon": exhibit("table2", Request("amazon-computers", backbones=ALL_BACKBONES)),
+    "methods-coauthor": exhibit("table2", Request("coauthor-cs", seeds=(0, 1, 2))),
+    "methods-cora": exhibit("table2", Request("cora-papers70", seeds=(0, 1, 2))),
+    "checks-amazon": of_records(checks_table),
 }
+"""What stands in each block, from its file of records."""
 
 
 def rendered(text: str, results: Path) -> str:
@@ -109,7 +102,7 @@ def rendered(text: str, results: Path) -> str:
 
     def fill(match: re.Match[str]) -> str:
         name = match[1]
-        return f"<!-- begin {name} -->\n{TABLES[name](read_records(results / f'{name}.json'))}\n<!-- end {name} -->"
+        return f"<!-- begin {name} -->\n{TABLES[name](results / f'{name}.json')}\n<!-- end {name} -->"
 
     return re.sub(r"<!-- begin ([\w-]+) -->.*?<!-- end \1 -->", fill, text, flags=re.DOTALL)
 

@@ -1,0 +1,160 @@
+"""evergraph reproduce: a table or figure of the paper, from the runs to the files."""
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.table import Table
+
+from evergraph.backbones import BACKBONES
+from evergraph.cli.console import STDOUT, note, print_json
+from evergraph.cli.run import DataDir
+from evergraph.cli.runs import ExecutorName, ExecutorOption, Jobs, RayAddress, do_runs
+from evergraph.datasets import DATASETS, is_path
+from evergraph.errors import ConfigError, StoreError
+from evergraph.experiments.projection import project
+from evergraph.experiments.targets import TARGETS, Request, Target
+from evergraph.report.exhibits import Exhibit, make_exhibit
+from evergraph.report.results import Result, read_results
+from evergraph.runconfig import RunConfig
+
+CORES = os.cpu_count() or 1
+EXAMPLE = "Example: evergraph reproduce table2 --dataset digits --fast"
+NAMES = "; ".join(f"{target.name} ({target.alias})" for target in dict.fromkeys(TARGETS.values()))
+
+
+def reproduce_command(
+    target: Annotated[str, typer.Argument(help=f"One of: {NAMES}.")],
+    dataset: Annotated[
+        str | None, typer.Option(help="Name or file; by default the paper's for this target.")
+    ] = None,
+    features: Annotated[
+        str | None, typer.Option(help="Derive features from the graph: spectral:D or degree.")
+    ] = None,
+    seeds: Annotated[
+        int | None, typer.Option(min=1, help="How many seeds, from 0 on (the paper: 5; fast: 1).")
+    ] = None,
+    backbone: Annotated[
+        str | None, typer.Option(help="One or several, separated by commas; default by target.")
+    ] = None,
+    fast: Annotated[bool, typer.Option("--fast", help="Minutes instead of hours, and marked as such.")] = False,
+    jobs: Jobs = CORES,
+    executor: ExecutorOption = ExecutorName.LOCAL,
+    ray_address: RayAddress = None,
+    out: Annotated[Path, typer.Option(help="Folder of the runs; finished ones are used, not repeated.")] = Path(
+        "runs"
+    ),
+    write: Annotated[Path, typer.Option(help="Folder for the table or figure.")] = Path("reproduced"),
+    records: Annotated[
+        list[Path] | None,
+        typer.Option("--from", help="Run folders or files of records: show what is in them and run nothing."),
+    ] = None,
+    data_dir: DataDir = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout.")] = False,
+) -> None:
+    """Do the runs behind a table or figure of the paper, and write it with the paper's figures beside ours."""
+    wanted = TARGETS[target]
+    request = make_request(wanted, dataset, features, seeds, backbone, fast=fast)
+    failures: dict[RunConfig, str] = {}
+    if records:
+        results, _ = read_results(records)
+    else:
+        done = do_runs(
+            wanted.name,
+            wanted.configs(request),
+            out=out,
+            data_dir=data_dir,
+            jobs=jobs,
+            executor=executor,
+            ray_address=ray_address,
+        )
+        failures = done.failures
+        results = results_of(wanted, list(done.folders.values()), data_dir)
+    exhibit = make_exhibit(wanted, request, results)
+    if not exhibit.figures:
+        why = next(iter(failures.values()), "there is none that belongs to it")
+        raise StoreError(f"{wanted.name} needs at least one finished run, got none: {why}")
+    files = exhibit.write(write)
+    if as_json:
+        print_json(facts(wanted, request, exhibit, files, failures))
+    else:
+        show(exhibit, files, failures)
+    if failures:
+        raise typer.Exit(1)
+
+
+def make_request(
+    target: Target,
+    dataset: str | None,
+    features: str | None,
+    seeds: int | None,
+    backbone: str | None,
+    *,
+    fast: bool,
+) -> Request:
+    """What was asked for, with the target's defaults; ConfigError where it cannot be."""
+    name = dataset or target.dataset
+    if seeds is None:
+        seeds = 1 if fast or target.one_seed else 5
+    names = [part.strip() for part in backbone.split(",")] if backbone else list(target.backbones)
+    if len(set(names)) < len(names):
+        raise ConfigError(f"each backbone is wanted once, got {backbone!r} instead")
+    return Request(
+        dataset=name if is_path(name) else DATASETS.canonical(name),
+        features=features,
+        seeds=tuple(range(seeds)),
+        backbones=tuple(BACKBONES.canonical(part) for part in names),
+        fast=fast,
+    )
+
+
+def results_of(target: Target, folders: Sequence[Path], data_dir: Path | None) -> list[Result]:
+    """The finished runs; for a figure of what the models see, each is looked at first."""
+    if target.name == "fig-tsne":
+        for folder in folders:
+            project(folder, data_dir=data_dir)
+    return read_results(folders)[0] if folders else []
+
+
+def facts(
+    target: Target, request: Request, exhibit: Exhibit, files: Sequence[Path], failures: dict[RunConfig, str]
+) -> dict[str, Any]:
+    """What --json prints."""
+    return {
+        "target": target.name,
+        "title": exhibit.title,
+        "dataset": request.dataset,
+        "features": request.features,
+        "backbones": list(request.backbones),
+        "seeds": list(request.seeds),
+        "fast": request.fast,
+        "figures": list(exhibit.figures),
+        "notes": list(exhibit.notes),
+        "files": [str(path) for path in files],
+        "failed": {config.label(): reason for config, reason in failures.items()},
+    }
+
+
+def terminal_table(exhibit: Exhibit, between: str) -> Table:
+    """The table with AA and AF beside each other, or below each other where the terminal is narrow."""
+    table = Table(title=exhibit.title, title_justify="left", show_lines=between == "\n")
+    for at, heading in enumerate(exhibit.header):
+        table.add_column(heading.replace(" / ", between), justify="right" if at else "left")
+    for row in exhibit.rows:
+        table.add_row(*(cell.replace(" / ", between) for cell in row))
+    return table
+
+
+def show(exhibit: Exhibit, files: Sequence[Path], failures: dict[RunConfig, str]) -> None:
+    """The table in the terminal, what has to be known of it, and where the files are."""
+    table = terminal_table(exhibit, " / ")
+    if table.__rich_measure__(STDOUT, STDOUT.options.update(max_width=1_000)).maximum > STDOUT.width:
+        table = terminal_table(exhibit, "\n")
+    STDOUT.print(table)
+    for line in exhibit.notes:
+        STDOUT.print(f"- {line}", markup=False, highlight=False)
+    for config, reason in failures.items():
+        note(f"failed: {config.label()}: {reason}")
+    STDOUT.print(f"written: {', '.join(map(str, files))}", markup=False, highlight=False, soft_wrap=True)

@@ -1,0 +1,29 @@
+"""The paper's tables and figures made from finished runs, with the paper's figures beside ours."""
+
+from collections.abc import Callable, Sequence
+
+from evergraph.experiments.targets import Request, Target
+from evergraph.report.exhibits.exhibit import Exhibit
+from evergraph.report.exhibits.figures import beta_lines, curves, matrices
+from evergraph.report.exhibits.found import Found
+from evergraph.report.exhibits.tables import component_table, cost_table, feature_table, main_table, topology_table
+from evergraph.report.results import Result
+
+__all__ = ["EXHIBITS", "Exhibit", "make_exhibit"]
+
+EXHIBITS: dict[str, Callable[[Found], Exhibit]] = {
+    "table2": main_table,
+    "table3": component_table,
+    "table4": feature_table,
+    "table5": topology_table,
+    "table6": cost_table,
+    "fig-curves": curves,
+    "fig-matrices": matrices,
+    "fig-beta": beta_lines,
+}
+"""How each target is shown."""
+
+
+def make_exhibit(target: Target, request: Request, results: Sequence[Result]) -> Exhibit:
+    """A target from the runs that belong to it; others among `results` are left out."""
+    return EXHIBITS[target.name](Found.of(target, request, results))
