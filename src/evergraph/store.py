@@ -4,6 +4,7 @@
     task-000.json ...         what each finished task yielded
     state-004.safetensors     the learner after the last finished task
     record.json               the whole result, once all tasks are done
+    projection.json           its test nodes in two dimensions, once somebody has asked for them
 
 A state is written before the task file that makes it count, and the previous state is removed after: whenever the
 process dies, the newest task file has its state beside it.
@@ -86,7 +87,7 @@ class RunStore:
     def save_task(self, index: int, result: Mapping[str, Any], state: Mapping[str, Tensor]) -> None:
         """A finished task, with everything that is needed to go on after it."""
         name = _state_name(index)
-        temporary = self._temporary(name)
+        temporary = _temporary(self.folder / name)
         save_file({key: value.detach().cpu().contiguous() for key, value in state.items()}, temporary)
         _replace(temporary, self.folder / name)
         self._write_json(f"task-{index:03d}.json", result)
@@ -141,16 +142,22 @@ class RunStore:
         return content
 
     def _write_json(self, name: str, content: Mapping[str, Any]) -> None:
-        temporary = self._temporary(name)
-        temporary.write_text(json.dumps(content, indent=1, allow_nan=False) + "\n", encoding="utf-8")
-        _replace(temporary, self.folder / name)
-
-    def _temporary(self, name: str) -> Path:
-        return self.folder / f".{name}.{os.getpid()}"
+        write_atomically(self.folder / name, json.dumps(content, indent=1, allow_nan=False) + "\n")
 
 
 def _state_name(index: int) -> str:
     return f"state-{index:03d}.safetensors"
+
+
+def write_atomically(path: Path, text: str) -> None:
+    """Write a file that is there as a whole or, when the process dies meanwhile, as it was before."""
+    temporary = _temporary(path)
+    temporary.write_text(text, encoding="utf-8")
+    _replace(temporary, path)
+
+
+def _temporary(path: Path) -> Path:
+    return path.with_name(f".{path.name}.{os.getpid()}")
 
 
 def _replace(temporary: Path, path: Path) -> None:
