@@ -27,6 +27,7 @@ COMMANDS = [
     "run",
     "score",
     "bench",
+    "reproduce",
     "list",
     "show",
     "report",

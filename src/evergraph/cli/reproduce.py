@@ -21,7 +21,7 @@ from evergraph.report.results import Result, read_results
 from evergraph.runconfig import RunConfig
 
 CORES = os.cpu_count() or 1
-EXAMPLE = "Example: evergraph reproduce table2 --dataset digits --fast"
+EXAMPLE = "Example: evergraph reproduce fig-matrices --dataset digits --fast"
 NAMES = "; ".join(f"{target.name} ({target.alias})" for target in dict.fromkeys(TARGETS.values()))
 
 

@@ -98,7 +98,7 @@ def _every_method(request: Request) -> list[Row]:
 
 @dataclass(frozen=True)
 class _Scores:
-    """A variant of deterministic FTF-ER; where both scores take part, β is chosen, from `inner` values if told."""
+    """A variant of deterministic FTF-ER; β is chosen where both scores take part."""
 
     label: str
     feature: str = "grand"
@@ -118,12 +118,14 @@ class _Scores:
 
 
 RANDOM = _Scores("neither: random", "random", "none")
+ENDS = {"GraNd": 0.0, "HPS": 1.0}
 
 
 def _components(request: Request) -> list[Row]:
+    """β = 0 is GraNd alone and β = 1 HPS alone; both take part at the values between."""
     inner = tuple(beta for beta in request.betas if 0 < beta < 1)
-    variants = (RANDOM, _Scores("GraNd", topology="none"), _Scores("HPS", feature="none"))
-    return [*(variant.row(()) for variant in variants), _Scores("GraNd + HPS").row(inner)]
+    alone = [Row(label, {"method.name": "ftf-er-det", "method.beta": beta}) for label, beta in ENDS.items()]
+    return [RANDOM.row(()), *alone, _Scores("GraNd + HPS").row(inner)]
 
 
 def _feature_scores(request: Request) -> list[Row]:

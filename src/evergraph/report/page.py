@@ -10,6 +10,7 @@ from evergraph.errors import StoreError
 from evergraph.report.groups import DataSet, Group, how_chosen
 from evergraph.report.markup import Html, el, join
 from evergraph.report.page_figures import beta, curves, matrices, stat_json
+from evergraph.report.page_projections import projections
 from evergraph.report.page_tables import class_table, cost_table, run_details, summary_table
 from evergraph.report.results import FACTS
 from evergraph.store import make_folder
@@ -18,6 +19,7 @@ SECTIONS = (
     ("results", "Results", summary_table),
     ("curves", "Accuracy over the tasks", curves),
     ("matrices", "Accuracy matrices", matrices),
+    ("tsne", "What the models see (t-SNE)", projections),
     ("beta", "Sensitivity to β", beta),
     ("cost", "Cost", cost_table),
     ("classes", "Classes", class_table),

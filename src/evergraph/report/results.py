@@ -3,14 +3,16 @@
 import json
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from evergraph import metrics
+from evergraph.config import validated
 from evergraph.errors import StoreError
+from evergraph.experiments.projection import Projection, read_projection
 from evergraph.experiments.records import read_records
 from evergraph.report.summary import data_title, summarise
 from evergraph.store import RunStore
@@ -37,6 +39,7 @@ class Result:
     classes: list[tuple[int, str]] | None
     seconds: dict[str, float]
     remarks: tuple[str, ...]
+    projection: Projection | None = None
 
     @property
     def setup(self) -> dict[str, Any]:
@@ -107,9 +110,10 @@ def _from_run(folder: Path) -> Result:
     record = RunStore(folder).record()
     try:
         facts = summarise(record)
-        return _result(folder.name, {**record, **facts}, facts["remarks"])
+        result = _result(folder.name, {**record, **facts}, facts["remarks"])
     except BROKEN as error:
         raise StoreError(f"{folder / 'record.json'} must hold what a run has written, got {_why(error)}") from None
+    return replace(result, projection=read_projection(folder))
 
 
 def _from_records(path: Path) -> list[Result]:
@@ -169,7 +173,12 @@ def _result(source: str, facts: dict[str, Any], remarks: Sequence[str]) -> Resul
         classes=[(int(label), str(name)) for label, name in _named(order, data)] if order else None,
         seconds={str(phase): float(value) for phase, value in facts["seconds"].items()},
         remarks=tuple(map(str, remarks)),
+        projection=_projection(facts.get("projection")),
     )
+
+
+def _projection(values: dict[str, Any] | None) -> Projection | None:
+    return None if values is None else validated(Projection, values, "projection")
 
 
 def _numbers(values: Sequence[float | None]) -> list[float | None]:

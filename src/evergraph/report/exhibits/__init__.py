@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 from evergraph.experiments.targets import Request, Target
 from evergraph.report.exhibits.exhibit import Exhibit
-from evergraph.report.exhibits.figures import beta_lines, curves, matrices
+from evergraph.report.exhibits.figures import beta_lines, curves, matrices, projections
 from evergraph.report.exhibits.found import Found
 from evergraph.report.exhibits.tables import component_table, cost_table, feature_table, main_table, topology_table
 from evergraph.report.results import Result
@@ -20,6 +20,7 @@ EXHIBITS: dict[str, Callable[[Found], Exhibit]] = {
     "fig-curves": curves,
     "fig-matrices": matrices,
     "fig-beta": beta_lines,
+    "fig-tsne": projections,
 }
 """How each target is shown."""
 

@@ -14,6 +14,7 @@ from evergraph.report.exhibits.pictures import PALETTE, PAPER, finish
 from evergraph.report.exhibits.tables import published_text
 from evergraph.report.figures import INK, draw_matrix
 from evergraph.report.groups import Group, Stat
+from evergraph.report.projection_figure import projection_figure
 
 Matrix: TypeAlias = NDArray[np.float64]
 
@@ -185,3 +186,32 @@ def _beta_picture(title: str, lines: dict[str, dict[float, Stat]], level: Stat |
     if lines:
         axes.legend(frameon=False, labelcolor=INK)
     return figure
+
+
+def projections(found: Found) -> Exhibit:
+    """What each model sees of the test nodes, in two dimensions, and how far its classes are apart."""
+    rows, figures, shown = [], [], []
+    for backbone in found.request.backbones:
+        for row in found.rows:
+            choice = found.choice(row, backbone)
+            run = choice.group.first if choice else None
+            if choice is None or run is None or run.projection is None:
+                rows.append([row.label, backbone, *[NOTHING] * 3])
+                continue
+            seen = run.projection
+            shown.append(seen)
+            apart = "–" if seen.silhouette is None else f"{seen.silhouette:.3f}"
+            rows.append([row.label, backbone, apart, f"{100 * seen.agreement:.1f}", f"{run.figures['aa']:.1f}"])
+            line = {"row": row.label, "backbone": backbone, "seed": run.seeds["init"], "nodes": seen.nodes}
+            figures.append(
+                line | {"silhouette": seen.silhouette, "agreement": seen.agreement, "aa": run.figures["aa"]}
+            )
+    header = ["method", "backbone", "silhouette", "neighbours of the same class, %", "AA, %"]
+    notes = [
+        *found.notes,
+        "one seed; β of FTF-ER is 0.5, not chosen; silhouette and the share of a node's ten nearest neighbours "
+        "that are of its class are measured in the hidden layer itself, not in the picture",
+        "the paper shows pictures only, and says that FTF-ER separates the classes more clearly than the others",
+    ]
+    picture = projection_figure(shown) if shown else Figure()
+    return Exhibit(found.file_name, found.heading, header, rows, notes, figures, picture)

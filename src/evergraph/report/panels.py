@@ -1,0 +1,22 @@
+"""What the figure and the page say of projections alike: how panels stand, which classes there are, the figures."""
+
+import math
+from collections.abc import Iterable
+
+from evergraph.experiments.projection import Projection
+
+
+def panel_columns(panels: int) -> int:
+    """One row up to three panels, two by two for four, at most four beside each other."""
+    return panels if panels < 4 else min(4, math.ceil(math.sqrt(panels)))
+
+
+def class_names(projections: Iterable[Projection]) -> dict[int, str]:
+    """Label → name of all classes, in the order of the labels."""
+    return dict(sorted({label: name for projection in projections for label, name in projection.classes}.items()))
+
+
+def figures_text(projection: Projection) -> str:
+    """Both figures of a projection in words."""
+    apart = "–" if projection.silhouette is None else f"{projection.silhouette:.2f}".replace("-", "−")
+    return f"silhouette {apart} · neighbours alike {100 * projection.agreement:.1f} %"
