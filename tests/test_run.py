@@ -83,7 +83,7 @@ def test_the_same_configuration_gives_the_same_results_twice(tmp_path: Path) -> 
 def test_what_was_dropped_is_said(tmp_path: Path) -> None:
     said: list[str] = []
     result = run(quick(tmp_path, tiny_graph((9,) * 5)), tmp_path / "out", say=said.append)
-    assert any(message.startswith("dropped 4 of 5 classes") for message in said)
+    assert any(message.startswith("dropped the last of 5 classes (4)") for message in said)
     assert result.record["data"]["messages"] == said
 
 

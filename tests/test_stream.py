@@ -120,7 +120,7 @@ def test_an_odd_last_class_is_dropped_with_a_message() -> None:
     assert len(made) == 20
     assert made.order == tuple(range(40))
     (message,) = made.messages
-    assert message.startswith("dropped 40 of 41 classes")
+    assert message.startswith("dropped the last of 41 classes (40)")
 
 
 def test_an_odd_last_class_is_kept_on_request() -> None:

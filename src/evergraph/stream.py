@@ -194,7 +194,7 @@ def class_plan(graph: Graph, config: StreamConfig, seed: int) -> tuple[tuple[int
     left = len(order) % config.classes_per_task
     if left and config.remainder is Remainder.DROP:
         messages.append(
-            f"dropped {_listed(order[-left:])} of {len(order)} classes: "
+            f"dropped the last of {len(order)} classes ({_listed(order[-left:])}): "
             f"too few for a last task of {config.classes_per_task} (stream.remainder=keep keeps them)"
         )
         order = order[:-left]

@@ -13,6 +13,7 @@ from evergraph.report.page import page, write_page
 from evergraph.report.results import read_results
 
 from .test_page import small, write
+from .test_projection_figure import values
 
 playwright: Any = pytest.importorskip("playwright.sync_api", reason="the browser tests need playwright")
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
@@ -45,6 +46,8 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> str:
     """A page with a small data set of several methods, one of many tasks and classes, and one of many settings."""
     folder: Path = tmp_path_factory.mktemp("page")
     runs = [small(name, aa + seed, seed) for name, aa in (("ssm", 90.0), ("joint", 96.0)) for seed in (0, 1)]
+    for run in runs[::2]:
+        run["projection"] = values(method=run["config"]["method"]["name"])
     runs += [small("ftf-er-det", 70 + 20 * beta, settings={"beta": beta}) for beta in (0.0, 0.5, 1.0)]
     for seed in (0, 1):
         run = small(EVIL, 50.0, seed, tasks=35)
@@ -162,6 +165,80 @@ def test_nothing_sticks_out_of_a_small_window(browser: Any, address: str, width:
         for toggle in visit.page.locator("summary").all():
             toggle.click()
         assert visit.page.evaluate("document.documentElement.scrollWidth") == width
+
+
+DOT = """([pane, label]) => {
+    const cloud = document.querySelectorAll('.cloud')[pane];
+    const [, x, y] = cloud.querySelector(`.dots[data-class="${label}"]`).getAttribute('d').match(/M(\\d+) (\\d+)/);
+    const area = cloud.getBoundingClientRect();
+    return [area.left + x * area.width / 1000, area.top + y * area.height / 1000];
+}"""
+"""Where a dot of a class is in the window."""
+
+
+def test_a_projection_tells_the_class_and_the_method_of_a_dot(browser: Any, address: str) -> None:
+    with Visit(browser, address) as visit:
+        tip, ring = visit.page.locator("#tip"), visit.page.locator(".ring")
+        assert visit.page.locator(".tsne").count() == 1
+        visit.page.locator(".cloud").first.scroll_into_view_if_needed()
+        for pane, method in enumerate(("joint", "ssm")):
+            for label in range(3):
+                x, y = visit.page.evaluate(DOT, [pane, label])
+                visit.page.mouse.move(x + 2, y - 2)
+                playwright.expect(tip).to_have_text(f"class class{label}{method} · gcn")
+                assert ring.nth(pane).is_visible()
+                box = ring.nth(pane).bounding_box()
+                assert abs(box["x"] + box["width"] / 2 - x) < 1
+                assert abs(box["y"] + box["height"] / 2 - y) < 1
+        area = visit.page.locator(".cloud").first.bounding_box()
+        visit.page.mouse.move(area["x"] + 3, area["y"] + 3)  # far from every dot
+        playwright.expect(tip).to_be_hidden()
+        assert not ring.first.is_visible()
+        assert visit.messages == []
+        assert visit.requests == [address]
+
+
+def test_classes_of_a_projection_are_faded_and_hidden_by_the_legend(browser: Any, address: str) -> None:
+    with Visit(browser, address) as visit:
+        keys, page = visit.page.locator(".tsne .legend button"), visit.page
+        assert keys.all_inner_texts() == ["class0", "class1", "class2"]
+        faint = "[...document.querySelectorAll('.dots')].filter((dots) => getComputedStyle(dots).opacity < 0.5)"
+        labels = f"[...new Set({faint}.map((dots) => dots.dataset.class))].join()"
+        keys.nth(1).hover()
+        assert page.evaluate(labels) == "0,2"
+        page.locator("h1").hover()
+        assert page.evaluate(labels) == ""
+        keys.nth(1).click()
+        assert keys.nth(1).get_attribute("aria-pressed") == "false"
+        own = page.locator('.dots[data-class="1"]')
+        assert own.count() > 1
+        assert not any(dots.is_visible() for dots in own.all())
+        page.locator(".cloud").first.scroll_into_view_if_needed()
+        page.mouse.move(*page.evaluate(DOT, [0, 1]))
+        playwright.expect(page.locator("#tip")).to_be_hidden()
+        keys.nth(1).click()
+        assert all(dots.is_visible() for dots in own.all())
+
+
+def test_classes_have_another_colour_in_the_dark_and_the_first_on_paper(browser: Any, address: str) -> None:
+    colour = "getComputedStyle(document.querySelector('.dots')).stroke"
+    key = "getComputedStyle(document.querySelector('.tsne .legend i')).backgroundColor"
+    light, dark = ("rgb(24, 127, 221)", "rgb(117, 163, 255)")
+    with Visit(browser, address) as day, Visit(browser, address, scheme="dark") as night:
+        for visit, wanted in ((day, light), (night, dark)):
+            assert visit.page.evaluate(colour) == visit.page.evaluate(key) == wanted
+        night.page.emulate_media(media="print")
+        assert night.page.evaluate(colour) == light
+
+
+@pytest.mark.parametrize(("width", "columns"), [(1200, 2), (768, 2), (390, 1)])
+def test_panels_stand_beside_each_other_where_there_is_room(
+    browser: Any, address: str, width: int, columns: int
+) -> None:
+    with Visit(browser, address, width=width) as visit:
+        boxes = [cloud.bounding_box() for cloud in visit.page.locator(".cloud").all()]
+        assert len({round(box["x"]) for box in boxes}) == columns
+        assert all(abs(box["width"] - box["height"]) < 1 for box in boxes)
 
 
 def test_dark_is_dark_and_paper_is_white(browser: Any, address: str) -> None:

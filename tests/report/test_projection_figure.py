@@ -14,27 +14,27 @@ from evergraph.report.palette import light
 from evergraph.report.projection_figure import figures_text, panel_columns, projection_figure
 
 
-def values(nodes: int = 60, classes: int = 3, **changes: Any) -> dict[str, Any]:
+def values(nodes: int = 60, count: int = 3, **changes: Any) -> dict[str, Any]:
     """What projection.json holds: classes as rows of dots, one above the other."""
-    labels = [at % classes for at in range(nodes)]
+    labels = [at % count for at in range(nodes)]
     content: dict[str, Any] = {
         "method": "ssm",
         "backbone": "gcn",
         "settings": {"seed": 0, "perplexity": 30.0, "most_nodes": 10_000},
         "scikit_learn": "1.9.1",
         "test_nodes": nodes,
-        "classes": [[label, f"class{label}"] for label in range(classes)],
+        "classes": [[label, f"class{label}"] for label in range(count)],
         "silhouette": -0.126,
         "agreement": 0.8567,
         "labels": labels,
-        "x": [float(at // classes) for at in range(nodes)],
+        "x": [float(at // count) for at in range(nodes)],
         "y": [10.0 * label for label in labels],
     }
     return {**content, **changes}
 
 
-def projection(nodes: int = 60, classes: int = 3, **changes: Any) -> Projection:
-    return Projection(**values(nodes, classes, **changes))
+def projection(nodes: int = 60, count: int = 3, **changes: Any) -> Projection:
+    return Projection(**values(nodes, count, **changes))
 
 
 @pytest.mark.parametrize(("panels", "columns"), [(1, 1), (2, 2), (3, 3), (4, 2), (5, 3), (9, 3), (30, 4)])
@@ -53,7 +53,7 @@ def test_panels_stand_in_a_square(panels: int, columns: int) -> None:
 
 
 def test_every_node_is_a_dot_in_the_colour_of_its_class() -> None:
-    other = Projection(**{**values(), "classes": [[2, "class2"], [0, "class0"]], "labels": [2, 0] * 30})
+    other = projection(classes=[[2, "class2"], [0, "class0"]], labels=[2, 0] * 30)
     figure = projection_figure([projection(), other], "things")
     for axes, shown in zip(figure.axes, (projection(), other), strict=True):
         (dots,) = axes.collections
@@ -90,7 +90,7 @@ def test_it_is_a_picture_of_many_colours_and_a_document(tmp_path: Path, nodes: i
 
 def test_the_legend_of_many_long_names_stays_inside() -> None:
     names = [[label, f"a rather long name of class {label}"] for label in range(40)]
-    figure = projection_figure([Projection(**{**values(400, 40), "classes": names})])
+    figure = projection_figure([projection(400, 40, classes=names)])
     figure.savefig(io.BytesIO(), dpi=50)
     box = figure.legends[0].get_window_extent()
     assert box.x0 >= 0
