@@ -112,6 +112,23 @@ class RunStore:
         self._write_json("record.json", record)
         self._remove_states_but(_state_name(self.tasks_done - 1))
 
+    def files(self) -> dict[str, bytes]:
+        """What is needed to go on with the run elsewhere, or once it is finished, to know all of it."""
+        kinds = ("config.json", "state-*.safetensors", "task-*.json", "record.json")
+        return {path.name: path.read_bytes() for kind in kinds for path in sorted(self.folder.glob(kind))}
+
+    def add_files(self, files: Mapping[str, bytes]) -> None:
+        """Take over the `files` of the same run elsewhere, unless it is further here; a task that is here stays."""
+        tasks = sum(name.startswith("task-") for name in files)
+        if tasks == 0 or tasks < self.tasks_done:
+            return
+        state = _state_name(tasks - 1)
+        write_atomically(self.folder / state, files[state])
+        for name in (*(f"task-{index:03d}.json" for index in range(self.tasks_done, tasks)), "record.json"):
+            if name in files:
+                write_atomically(self.folder / name, files[name])
+        self._remove_states_but(state)
+
     def _remove_states_but(self, name: str) -> None:
         """Older states, and what a process left that was killed while it wrote one."""
         for old in (*self.folder.glob("state-*.safetensors"), *self.folder.glob(".state-*")):
@@ -149,10 +166,10 @@ def _state_name(index: int) -> str:
     return f"state-{index:03d}.safetensors"
 
 
-def write_atomically(path: Path, text: str) -> None:
+def write_atomically(path: Path, content: str | bytes) -> None:
     """Write a file that is there as a whole or, when the process dies meanwhile, as it was before."""
     temporary = _temporary(path)
-    temporary.write_text(text, encoding="utf-8")
+    temporary.write_bytes(content if isinstance(content, bytes) else content.encode())
     _replace(temporary, path)
 
 

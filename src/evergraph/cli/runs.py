@@ -15,6 +15,7 @@ from rich.table import Table
 from evergraph.cli.console import STDERR
 from evergraph.errors import ConfigError
 from evergraph.experiments.local import Job, Outcome, run_local
+from evergraph.experiments.ray import run_ray
 from evergraph.runconfig import RunConfig
 from evergraph.store import RunStore
 
@@ -60,15 +61,11 @@ def do_runs(
     folders = finished_runs(configs, out)
     waiting = [config for config in dict.fromkeys(configs) if config not in folders]
     job = Job(out, data_dir, max(1, (os.cpu_count() or 1) // jobs))
-    board = Board(name, len(folders), len(folders) + len(waiting))
-    with Live(console=STDERR, refresh_per_second=2, transient=True) as live:
-
-        def show(ended: list[Outcome], running: int) -> None:
-            live.update(board.table(ended, running))
-
+    with Board(name, len(folders), len(folders) + len(waiting)) as board:
         if executor is ExecutorName.RAY:
-            raise ConfigError("--executor ray is not there yet; use --executor local")
-        ended = run_local(waiting, job, jobs, show)
+            ended = run_ray(waiting, job, jobs, ray_address, board.show)
+        else:
+            ended = run_local(waiting, job, jobs, board.show)
     folders |= {outcome.config: outcome.folder for outcome in ended if outcome.folder is not None}
     failures = {outcome.config: outcome.error for outcome in ended if outcome.error is not None}
     return Done({config: folders[config] for config in configs if config in folders}, failures)
@@ -88,6 +85,18 @@ class Board:
         self.already = already
         self.total = total
         self.start = time.monotonic()
+        self.live = Live(console=STDERR, refresh_per_second=2, transient=True)
+
+    def __enter__(self) -> "Board":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.live.stop()
+
+    def show(self, ended: list[Outcome], running: int) -> None:
+        """Show where the runs are; there is nothing to see before the first call."""
+        self.live.start()
+        self.live.update(self.table(ended, running))
 
     def table(self, ended: list[Outcome], running: int) -> Table:
         failed = sum(outcome.error is not None for outcome in ended)

@@ -89,6 +89,11 @@ def _work(values: dict[str, Any], job: Job, answer: Connection) -> None:
     try:
         result = run(RunConfig.from_values(values), job.out, data_dir=job.data_dir, resume=True)
     except Exception as error:  # whatever it is, it belongs to this run only and is recorded with it
-        answer.send((None, f"{type(error).__name__}: {error}"))
+        answer.send((None, reason(error)))
     else:
         answer.send((str(result.folder), None))
+
+
+def reason(error: BaseException) -> str:
+    """Why a run failed, as it is recorded."""
+    return f"{type(error).__name__}: {error}"

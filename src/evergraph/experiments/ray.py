@@ -1,138 +1,203 @@
 """The Ray executor: the same runs on a cluster, each in a process of its own; what dies is gone on with elsewhere.
 
-The driver, which is the process that calls `run_ray`, keeps the folders of the runs; no other machine needs to see
-them. A worker gets the finished tasks of its run, goes on with it in a folder of its own, and sends what is new after
-every task. So whichever worker or node dies, the driver has all finished tasks and hands them to the next worker. Data
-sets are looked for where the worker is and never sent.
+The folders of the runs belong to the driver, the process that calls `run_ray`; no other machine needs to see them.
+A worker gets the files of a run's finished tasks, goes on with it in a folder of its own, and sends the files after
+every task. So, whatever dies, the driver has all finished tasks and hands them to the next worker. Data sets are
+looked for where the worker is and are never sent.
 """
 
 import os
-import socket
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 import torch
 
-from evergraph.errors import ConfigError, StoreError
+from evergraph.errors import StoreError
 from evergraph.experiments.local import Job, Outcome, reason
+from evergraph.experiments.ray_cluster import most_cpus, ray_cluster
 from evergraph.run import run
 from evergraph.runconfig import RunConfig
 from evergraph.store import RunStore
 from evergraph.watch import Watch
 
 DEATHS = 3
-"""How often a run's process may die in the same task before the run counts as failed."""
-QUIET: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR"}
-LOOPBACK = ("127.0.0.1", "localhost", "::1")
-SECONDS = 5.0
-"""How long to wait for an answer from an address, and for runs to stop when they are interrupted."""
+"""How often the process of a run may die in one task before the run counts as failed."""
+PAUSE, FAREWELL = 0.5, 5.0
+"""Seconds between two looks at the cluster, and seconds that interrupted runs have to end by themselves."""
 
 Files = dict[str, bytes]
+OnChange = Callable[[list[Outcome], int], None]
 
 
 def run_ray(
-    configs: Sequence[RunConfig],
-    job: Job,
-    jobs: int,
-    address: str | None,
-    on_change: Callable[[list[Outcome], int], None],
+    configs: Sequence[RunConfig], job: Job, jobs: int, address: str | None, on_change: OnChange
 ) -> list[Outcome]:
-    """Do all runs, `jobs` at a time, on the cluster at `address`, or without one on a Ray of this machine alone."""
+    """Do all runs, `jobs` at a time, on the cluster at `address`, or on one started here; else like `run_local`."""
     if not configs:
         return []
-    with connected(address, jobs * job.threads) as scratch:
-        return Driver(job, scratch).work(configs, jobs, on_change)
+    with ray_cluster(address, jobs * job.threads) as folder:
+        return _Driver(Place(job, os.getcwd(), folder)).do(configs, jobs, on_change)
 
 
-@contextmanager
-def connected(address: str | None, cpus: int) -> Iterator[Path | None]:
-    """A connection to a cluster; the folder is where its workers may write, None means where they choose."""
-    ray = _import_ray(address)
-    with ExitStack() as cleanup:
-        folder = None
-        if address is None:
-            # Ray puts sockets below this folder, whose paths must be short
-            parent = "/tmp" if os.path.isdir("/tmp") else None
-            folder = cleanup.enter_context(
-                TemporaryDirectory(prefix="evergraph-", dir=parent, ignore_cleanup_errors=True)
-            )
-            ray.init("local", num_cpus=cpus, include_dashboard=False, _temp_dir=folder, **QUIET)
-        else:
-            _connect(ray, address)
-        cleanup.callback(ray.shutdown)
-        yield None if folder is None else Path(folder)
+@dataclass(frozen=True)
+class Place:
+    """What a worker must know beside its run; the folders count where it has them."""
+
+    job: Job
+    working_folder: str
+    scratch: Path | None
 
 
-def _import_ray(address: str | None) -> Any:
-    """Ray, told before it is imported what it reads only then."""
-    if address is None:
-        os.environ.setdefault("RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER", "0")  # on any system: listen on 127.0.0.1 only
-        os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-    else:
-        os.environ.setdefault("RAY_NUM_REDIS_GET_RETRIES", "2")  # what is no cluster is given up in a minute
-    try:
-        import ray
-    except ImportError:
-        raise ConfigError(
-            '--executor ray needs Ray, which is not installed; pip install "evergraph[ray]" brings it'
-        ) from None
-    return ray
+class _Driver:
+    """Hands out the runs, keeps what comes back, and hands out again what died."""
 
-
-def _connect(ray: Any, address: str) -> None:
-    host, _, port = address.removeprefix("ray://").rpartition(":")
-    if not host or not port.isdecimal():
-        raise ConfigError(f"--ray-address must look like HOST:PORT, got {address!r} instead")
-    if host in LOOPBACK and not address.startswith("ray://"):
-        host = ray.util.get_node_ip_address()  # as Ray takes it
-    try:
-        socket.create_connection((host, int(port)), timeout=SECONDS).close()
-        ray.init(address, **QUIET)
-    except (OSError, OverflowError, RuntimeError, ValueError, ImportError) as error:
-        why = " ".join(str(error).split())
-        raise ConfigError(
-            f"a Ray cluster is wanted at {address}, got no answer of one ({why}); "
-            f"`ray start --head` starts one and prints its address"
-        ) from None
-
-
-class Driver:
-    """Hands out runs to the workers of a cluster, keeps what they send, and hands out again what died."""
-
-    def __init__(self, job: Job, scratch: Path | None):
+    def __init__(self, place: Place):
         import ray
         from ray.util.queue import Queue
         from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
         here = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=False)
-        self.ray = ray
-        self.job = job
-        self.place = Place(job, os.getcwd(), scratch)
+        self.place = place
+        self.most = most_cpus()
         self.mail = Queue(actor_options={"num_cpus": 0, "scheduling_strategy": here})
-        self.remote = ray.remote(max_calls=1, max_retries=0)(work)  # a process that has done a run does no other
-        self.most = largest_node(ray)
+        self.remote = ray.remote(max_calls=1, max_retries=0)(work)  # a process does one run and ends
+        self.running: dict[Any, _Kept] = {}
         self.deaths: Counter[tuple[RunConfig, int]] = Counter()
-        self.running: dict[Any, Kept] = {}
 
-    def work(
-        self, configs: Sequence[RunConfig], jobs: int, on_change: Callable[[list[Outcome], int], None]
-    ) -> list[Outcome]:
+    def do(self, configs: Sequence[RunConfig], jobs: int, on_change: OnChange) -> list[Outcome]:
         waiting, ended = list(configs), list[Outcome]()
         try:
             while waiting or self.running:
                 while waiting and len(self.running) < jobs:
-                    ended += self.begin(waiting.pop(0))
+                    ended += self._begin(waiting.pop(0))
                 on_change(ended, len(self.running))
-                ready, _ = self.ray.wait(list(self.running), timeout=1.0)
-                self.read_mail()
-                for task in ready:
-                    ended += self.end(task)
+                ended += self._ended()
         finally:
-            self.stop()
+            self._stop()
         on_change(ended, 0)
         return ended
+
+    def _begin(self, config: RunConfig) -> list[Outcome]:
+        try:
+            self._send(_Kept(self.place.job.out, config))
+        except StoreError as error:
+            return [Outcome(config, error=reason(error))]
+        return []
+
+    def _send(self, kept: "_Kept") -> None:
+        threads = kept.config.train.threads or self.place.job.threads
+        remote = self.remote.options(num_cpus=min(threads, self.most))
+        self.running[remote.remote(kept.config.to_values(), kept.files(), self.place, self.mail)] = kept
+
+    def _ended(self) -> list[Outcome]:
+        """Wait a little, keep what was sent meanwhile, and then look at the runs that have ended or died."""
+        import ray
+
+        ready, _ = ray.wait(list(self.running), timeout=PAUSE) if self.running else ([], [])
+        kept = {kept.config.digest(): kept for kept in self.running.values()}
+        for digest, files in self.mail.get_nowait_batch(self.mail.qsize()):
+            if digest in kept:  # else a process that was taken for dead goes on with a run that is done
+                with suppress(
+                    OSError, StoreError
+                ):  # what cannot be written now, cannot at the end, and is told then
+                    kept[digest].add(files)
+        return [outcome for task in ready for outcome in self._end(task, self.running.pop(task))]
+
+    def _end(self, task: Any, kept: "_Kept") -> list[Outcome]:
+        import ray
+        from ray.exceptions import RayError, RayTaskError
+
+        try:
+            files, error = ray.get(task)
+            if error is None:
+                kept.add(files)
+        except RayTaskError as failure:  # before the run began, such as a worker without this package
+            error = reason(failure.cause)
+        except RayError as death:
+            self.deaths[kept.place] += 1
+            if self.deaths[kept.place] < DEATHS:
+                self._send(kept)
+                return []
+            error = f"the process died {DEATHS} times in the same task ({type(death).__name__})"
+        except (OSError, StoreError) as failure:
+            error = reason(failure)
+        kept.close()
+        return [Outcome(kept.config, None if error else kept.folder, error)]
+
+    def _stop(self) -> None:
+        """Nothing is left running when we are interrupted."""
+        import ray
+
+        for task in self.running:
+            ray.cancel(task)
+        if self.running:
+            ray.wait(list(self.running), num_returns=len(self.running), timeout=FAREWELL)
+        for kept in self.running.values():
+            kept.close()
+
+
+class _Kept:
+    """The folder of a run that is done elsewhere: made when the run begins, locked until it ends."""
+
+    def __init__(self, out: Path, config: RunConfig):
+        self.out = out
+        self.config = config
+        self.lock = ExitStack()
+        self.store = RunStore.find(out, config)
+        if self.store is not None:
+            self.lock.enter_context(self.store.locked())
+
+    @property
+    def folder(self) -> Path | None:
+        return None if self.store is None else self.store.folder
+
+    @property
+    def place(self) -> tuple[RunConfig, int]:
+        """Which task of which run is being learned."""
+        return self.config, 0 if self.store is None else self.store.tasks_done
+
+    def files(self) -> Files:
+        return {} if self.store is None else self.store.files()
+
+    def add(self, files: Files) -> None:
+        if self.store is None:
+            self.store = RunStore.create(self.out, self.config)
+            self.lock.enter_context(self.store.locked())
+        self.store.add_files(files)
+
+    def close(self) -> None:
+        self.lock.close()
+
+
+def work(values: dict[str, Any], files: Files, place: Place, mail: Any) -> tuple[Files, str | None]:
+    """The body of a run's process: go on after the tasks in `files`; all files at the end, or the reason."""
+    if os.path.isdir(place.working_folder):
+        os.chdir(place.working_folder)
+    torch.set_num_threads(place.job.threads)
+    with TemporaryDirectory(prefix="evergraph-run-", dir=place.scratch) as folder:
+        try:
+            config, out = RunConfig.from_values(values), Path(folder)
+            store = RunStore.create(out, config)
+            store.add_files(files)
+            run(config, out, data_dir=place.job.data_dir, resume=True, watch=_Sending(store, config.digest(), mail))
+        except Exception as error:  # whatever it is, it belongs to this run only and is recorded with it
+            return {}, reason(error).replace(folder, str(place.job.out))
+        return store.files(), None
+
+
+class _Sending(Watch):
+    """Sends the files of a run whenever a task begins, which is when the one before is on disk."""
+
+    def __init__(self, store: RunStore, digest: str, mail: Any):
+        super().__init__()
+        self.store = store
+        self.digest = digest
+        self.mail = mail
+
+    def task(self, index: int, count: int) -> None:
+        self.mail.put((self.digest, self.store.files()))

@@ -1,0 +1,307 @@
+"""The Ray executor on a real cluster of two nodes: the numbers of the local one, whatever dies on the way."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evergraph.cli import run_main
+from evergraph.experiments import ray as executor
+from evergraph.experiments.local import Job, Outcome, run_local
+from evergraph.experiments.ray import run_ray
+from evergraph.runconfig import RunConfig
+
+pytestmark = [
+    pytest.mark.xdist_group("ray"),
+    pytest.mark.skipif(find_spec("ray") is None, reason='Ray is not here; pip install "evergraph[ray]" brings it'),
+]
+os.environ["RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"] = "0"  # read when Ray is imported: 127.0.0.1 stays what it is
+PATIENCE = 120.0
+VOLATILE = ("seconds", "peak_bytes", "finished")
+
+
+def config(method: str = "finetune", seed: int = 0, epochs: int = 3, **sections: Any) -> RunConfig:
+    train = {"epochs": epochs, "threads": 1}
+    values = {"method": {"name": method}, "backbone": {"hidden": 8}, "train": train, "seeds": {"init": seed}}
+    return RunConfig.from_values({**values, **sections})
+
+
+QUICK = [config("finetune"), config("ftf-er-prob")]
+SLOW = [config("ftf-er-prob", seed, epochs=1000) for seed in (0, 1)]
+ENDLESS = config(epochs=1_000_000)
+BROKEN = config(dataset={"name": "nowhere/graph.npz"})
+
+
+class Cluster:
+    """Two nodes with a CPU each, on this machine and seen by nobody else."""
+
+    def __init__(self) -> None:
+        from ray.cluster_utils import Cluster as Nodes
+
+        quick = {
+            "health_check_initial_delay_ms": 0,
+            "health_check_period_ms": 500,
+            "health_check_failure_threshold": 3,
+        }
+        self.settings = {"num_cpus": 1, "node_ip_address": "127.0.0.1", "object_store_memory": 80_000_000}
+        head = {**self.settings, "include_dashboard": False, "_system_config": quick}
+        self.nodes = Nodes(initialize_head=True, head_node_args=head)
+        self.second = self.add()
+        self.address = str(self.nodes.address)
+
+    def add(self) -> Any:
+        return self.nodes.add_node(**self.settings)
+
+    def kill_second(self) -> None:
+        self.nodes.remove_node(self.second, allow_graceful=False)
+
+    def is_second(self, pid: int) -> bool:
+        """Whether a worker belongs to the second node."""
+        parent = int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+        return any(info.process.pid == parent for info in self.second.all_processes["raylet"])
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Cluster]:
+    os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
+    cluster = Cluster()
+    yield cluster
+    cluster.nodes.shutdown()
+
+
+@pytest.fixture(scope="module")
+def local(tmp_path_factory: pytest.TempPathFactory) -> dict[RunConfig, Outcome]:
+    """What the local executor makes of all runs."""
+    out = tmp_path_factory.mktemp("local")
+    outcomes = run_local([*QUICK, *SLOW, BROKEN], Job(out, None, 1), 2, lambda ended, running: None)
+    return {outcome.config: outcome for outcome in outcomes}
+
+
+def patient(then: Callable[[], None] = lambda: None) -> Callable[[list[Outcome], int], None]:
+    """What is called while runs go on: it looks after the time."""
+    deadline = time.monotonic() + PATIENCE
+
+    def looking(ended: list[Outcome], running: int) -> None:
+        assert time.monotonic() < deadline, "the runs do not end"
+        then()
+
+    return looking
+
+
+def until(found: Callable[[], Any]) -> Any:
+    """What is found, once it is."""
+    deadline = time.monotonic() + PATIENCE
+    while time.monotonic() < deadline:
+        if answer := found():
+            return answer
+        time.sleep(0.02)
+    raise AssertionError("waited in vain")
+
+
+def workers(run: RunConfig) -> list[int]:
+    """The processes, other than this one, that do a run: they hold its lock."""
+    return [
+        pid
+        for pid in processes()
+        if pid != os.getpid() and any(name.endswith(f"/{run.label()}/lock") for name in opened(pid))
+    ]
+
+
+def processes() -> list[int]:
+    return [int(folder.name) for folder in Path("/proc").glob("[0-9]*")]
+
+
+def opened(pid: int) -> list[str]:
+    """The files and sockets that a process has open."""
+    try:
+        return [os.readlink(entry) for entry in Path(f"/proc/{pid}/fd").iterdir()]
+    except OSError:
+        return []
+
+
+def meanwhile(deed: Callable[[], None]) -> threading.Thread:
+    thread = threading.Thread(target=deed)
+    thread.start()
+    return thread
+
+
+def numbers(folder: Path) -> dict[str, Any]:
+    """All that a run has stored, but for the times and the memory of the process."""
+    found: dict[str, Any] = {}
+    for path in folder.iterdir():
+        content = json.loads(path.read_text()) if path.suffix == ".json" else path.read_bytes()
+        drop = VOLATILE if isinstance(content, dict) else ()
+        found[path.name] = {key: content[key] for key in content if key not in drop} if drop else content
+    return found
+
+
+def assert_same(outcomes: list[Outcome], local: dict[RunConfig, Outcome]) -> None:
+    for outcome in outcomes:
+        expected = local[outcome.config]
+        assert outcome.error == expected.error
+        assert (outcome.folder is None) == (expected.folder is None)
+        if outcome.folder is not None and expected.folder is not None:
+            assert outcome.folder.name == expected.folder.name
+            assert numbers(outcome.folder) == numbers(expected.folder)
+
+
+def starts(folder: Path) -> list[int]:
+    """The tasks with which a process began: it had to load the data."""
+    tasks = [json.loads(path.read_text()) for path in sorted(folder.glob("task-*.json"))]
+    return [index for index, task in enumerate(tasks) if "load" in task["seconds"]]
+
+
+def test_every_number_equals_the_local_one_and_a_failure_has_the_same_words(
+    cluster: Cluster, local: dict[RunConfig, Outcome], tmp_path: Path
+) -> None:
+    configs = [QUICK[0], BROKEN, QUICK[1]]
+    outcomes = run_ray(configs, Job(tmp_path / "runs", None, 1), 2, cluster.address, patient())
+    assert {outcome.config for outcome in outcomes} == set(configs)
+    assert_same(outcomes, local)
+    assert "nowhere/graph.npz" in str(local[BROKEN].error)
+
+
+def test_a_run_whose_process_is_killed_goes_on_after_its_last_task(
+    cluster: Cluster, local: dict[RunConfig, Outcome], tmp_path: Path
+) -> None:
+    run, times = SLOW[0], list[int]()
+    first = tmp_path / run.label() / "task-000.json"
+
+    def kill() -> None:
+        until(first.exists)
+        times.append(first.stat().st_mtime_ns)
+        (pid,) = workers(run)
+        os.kill(pid, signal.SIGKILL)
+
+    killer = meanwhile(kill)
+    outcomes = run_ray([run], Job(tmp_path, None, 1), 1, cluster.address, patient())
+    killer.join()
+    assert_same(outcomes, local)
+    assert first.stat().st_mtime_ns == times[0]
+    assert len(starts(first.parent)) == 2
+
+
+def test_the_runs_of_a_node_that_dies_go_on_elsewhere(
+    cluster: Cluster, local: dict[RunConfig, Outcome], tmp_path: Path
+) -> None:
+    moved: list[tuple[Path, int]] = []
+
+    def kill() -> None:
+        run = until(lambda: [run for run in SLOW for pid in workers(run) if cluster.is_second(pid)])[0]
+        first = tmp_path / run.label() / "task-000.json"
+        until(first.exists)
+        moved.append((first, first.stat().st_mtime_ns))
+        cluster.kill_second()
+
+    killer = meanwhile(kill)
+    outcomes = run_ray(SLOW, Job(tmp_path, None, 1), 2, cluster.address, patient())
+    killer.join()
+    cluster.second = cluster.add()
+    assert_same(outcomes, local)
+    ((first, before),) = moved
+    assert first.stat().st_mtime_ns == before
+    assert {folder.name: len(starts(folder)) for folder in tmp_path.iterdir()} == {
+        run.label(): 2 if run.label() == first.parent.name else 1 for run in SLOW
+    }
+
+
+def test_a_run_that_dies_again_and_again_has_failed(
+    cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(executor, "DEATHS", 1)
+    killer = meanwhile(lambda: os.kill(until(lambda: workers(ENDLESS))[0], signal.SIGKILL))
+    (outcome,) = run_ray([ENDLESS], Job(tmp_path, None, 1), 1, cluster.address, patient())
+    killer.join()
+    assert outcome.folder is None
+    assert "the process died" in str(outcome.error)
+
+
+def test_an_interruption_leaves_nothing_running(cluster: Cluster, tmp_path: Path) -> None:
+    def interrupt() -> None:
+        if workers(ENDLESS):
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run_ray([ENDLESS], Job(tmp_path, None, 1), 1, cluster.address, patient(interrupt))
+    until(lambda: not workers(ENDLESS))
+
+
+EXPERIMENT = """
+[base]
+backbone = { hidden = 8 }
+train = { epochs = 3, threads = 1 }
+[[grid]]
+"method.name" = ["finetune", "ftf-er-prob"]
+"""
+
+
+def test_the_command_prints_one_object_and_repeats_nothing(
+    cluster: Cluster, local: dict[RunConfig, Outcome], tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "quick.toml"
+    file.write_text(EXPERIMENT)
+    arguments = ["bench", str(file), "--out", str(tmp_path / "runs"), "--jobs", "2", "--executor", "ray"]
+    assert run_main([*arguments, "--ray-address", cluster.address, "--json"]) == 0
+    out = capfd.readouterr().out
+    assert out.count("\n") == 1
+    answer = json.loads(out)
+    assert answer["failed"] == {}
+    assert_same([Outcome(run, Path(folder)) for run, folder in zip(QUICK, answer["done"], strict=True)], local)
+    assert (
+        run_main([*arguments, "--ray-address", "nowhere:1", "--json"]) == 0
+    )  # there is nothing to do for a cluster
+    assert json.loads(capfd.readouterr().out) == answer
+
+
+def test_without_an_address_a_ray_of_its_own_comes_and_goes(
+    local: dict[RunConfig, Outcome], tmp_path: Path
+) -> None:
+    (tmp_path / "quick.toml").write_text(EXPERIMENT)
+    mark = f"EVERGRAPH_TEST={tmp_path}"
+    arguments = ["-m", "evergraph", "bench", "quick.toml", "--jobs", "2", "--executor", "ray", "--json"]
+    with (tmp_path / "out").open("w") as out, (tmp_path / "err").open("w") as err:
+        process = subprocess.Popen(
+            [sys.executable, *arguments],
+            cwd=tmp_path,
+            env={**os.environ, "EVERGRAPH_TEST": str(tmp_path)},
+            stdout=out,
+            stderr=err,
+        )
+    until(lambda: list(tmp_path.glob("runs/*")) or process.poll() is not None)
+    listening = listeners(marked(mark))
+    assert process.wait(PATIENCE) == 0, (tmp_path / "err").read_text()
+    assert listening
+    assert all(host.endswith("0100007F") for host in listening)  # 127.0.0.1, also as an address of IPv6
+    answer = json.loads((tmp_path / "out").read_text())
+    folders = [tmp_path / folder for folder in answer["done"]]
+    assert_same([Outcome(run, folder) for run, folder in zip(QUICK, folders, strict=True)], local)
+    until(lambda: not marked(mark))
+
+
+def marked(mark: str) -> list[int]:
+    """The processes that have something in their environment."""
+    found = []
+    for pid in processes():
+        try:
+            if mark.encode() in Path(f"/proc/{pid}/environ").read_bytes().split(b"\0"):
+                found.append(pid)
+        except OSError:
+            continue
+    return found
+
+
+def listeners(pids: list[int]) -> list[str]:
+    """The addresses, in hexadecimal, on which processes listen."""
+    sockets = {name for pid in pids for name in opened(pid) if name.startswith("socket:")}
+    tables = [Path(f"/proc/net/{table}").read_text().splitlines()[1:] for table in ("tcp", "tcp6")]
+    rows = [line.split() for table in tables for line in table]
+    return [row[1].partition(":")[0] for row in rows if row[3] == "0A" and f"socket:[{row[9]}]" in sockets]
