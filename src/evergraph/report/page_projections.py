@@ -53,7 +53,7 @@ def _caption(shown: Iterable[Projection]) -> str:
 
 
 def _pane(name: str, projection: Projection, places: dict[int, int]) -> Html:
-    size = min(15.0, max(4.5, 400 / len(projection.labels) ** 0.5))
+    size = min(15.0, max(6.0, 400 / len(projection.labels) ** 0.5))
     drawing = el(
         "svg",
         _dots(projection, places),
