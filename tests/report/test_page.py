@@ -113,11 +113,31 @@ def test_markup_is_escaped_by_construction() -> None:
 
 def test_ours_stands_beside_the_papers_over_seeds(tmp_path: Path) -> None:
     reader = Reader(made(tmp_path, small(aa=90.0), small(aa=94.0, seed=1), small("joint", 97.0)))
-    header = ["Method", "Backbone", "AA, %", "AA, paper", "AF, %", "AF, paper", "AA, validation", "Seeds"]
+    header = [
+        "Method",
+        "Backbone",
+        "AA, %",
+        "AA, paper",
+        "AF, %",
+        "AF, paper",
+        "AA, validation",
+        "Seeds",
+        "Settings",
+    ]
     assert reader.rows[0] == header
     joint, ssm = ([" ".join(cell.split()) for cell in row] for row in reader.rows[1:3])
-    assert joint == ["joint", "gcn", "97.0", "97.8 ± 0.1", "−3.0", "−0.9 ± 0.0", "96.0", "1"]
-    assert ssm == ["ssm", "gcn", "92.0 ± 2.8", "93.6 ± 0.8", "−8.0 ± 2.8", "−6.5 ± 1.1", "91.0 ± 2.8", "2"]
+    assert joint == ["joint", "gcn", "97.0", "97.8 ± 0.1", "−3.0", "−0.9 ± 0.0", "96.0", "1", "fixed beforehand"]
+    assert ssm == [
+        "ssm",
+        "gcn",
+        "92.0 ± 2.8",
+        "93.6 ± 0.8",
+        "−8.0 ± 2.8",
+        "−6.5 ± 1.1",
+        "91.0 ± 2.8",
+        "2",
+        "fixed beforehand",
+    ]
 
 
 def test_there_is_no_column_for_the_paper_where_it_has_nothing(tmp_path: Path) -> None:
@@ -343,3 +363,20 @@ def test_the_command_says_what_it_wrote(tmp_path: Path, capsys: pytest.CaptureFi
     assert row["paper"] == {"aa": 93.6, "af": -6.5}
     assert run_main(["report", str(file), "--out", str(tmp_path)]) == 2
     assert "cannot be written" in capsys.readouterr().err
+
+
+def test_every_row_says_how_its_settings_were_chosen(tmp_path: Path) -> None:
+    runs = [
+        small("ftf-er-det", aa, seed, settings={"beta": beta}, val={"aa": val, "af": 0.0})
+        for beta, aa, val in ((0.0, 70.0, 90.0), (0.5, 80.0, 60.0))
+        for seed in (0, 1)
+    ]
+    runs += [small("ftf-er-det", 99.0, settings={"beta": 1.0}), small("ssm", 50.0)]
+    rows = Reader(made(tmp_path, *runs)).rows
+    said = {" ".join(row[0].split()): row[-1] for row in rows[1:5]}
+    assert said == {
+        "ftf-er-det β 0.0": "β: best of 2 on validation",
+        "ftf-er-det β 0.5": "not chosen: β 0 is better on validation",
+        "ftf-er-det β 1.0": "β: too few seeds to compare",
+        "ssm": "fixed beforehand",
+    }

@@ -5,7 +5,7 @@ from typing import Any
 
 from evergraph.report import reproducibility
 from evergraph.report.paper import main_result
-from evergraph.report.reproducibility import fusion_table, mean_and_deviation, rendered
+from evergraph.report.reproducibility import fusion_table, mean_and_deviation, rendered, settings_table
 
 ROOT = Path(__file__).parents[2]
 
@@ -56,3 +56,24 @@ def test_tables_show_every_group_once() -> None:
     assert "| ftf-er-det, paper | 80.0 ± 0.0 / -20.0 ± 0.0 | 91.0 ± 1.4 / -9.0 ± 1.4 |" in table
     assert "| ftf-er-det, opposite | 80.0 ± 0.0 / -20.0 ± 0.0 | 70.0 ± 0.0 / -30.0 ± 0.0 |" in table
     assert "- random selection: 93.0 ± 0.0 / -7.0 ± 0.0" in table
+
+
+def test_settings_stand_beside_each_other() -> None:
+    def run(norm: str, epochs: int, feature: str, topology: str, aa: float) -> dict[str, Any]:
+        made = record({"name": "ftf-er-det", "feature_score": feature, "topology_score": topology}, aa)
+        made["config"] |= {
+            "backbone": {"norm": norm},
+            "stream": {"preprocessing": "row-l2"},
+            "train": {"epochs": epochs},
+        }
+        return made
+
+    table = settings_table(
+        [
+            run("sum", 200, "random", "none", 90.0),
+            run("sum", 200, "grand", "hps", 70.0),
+            run("sum", 30, "grand", "hps", 80.0),
+        ]
+    )
+    assert "| sum, row-l2, 30 | – | 80.0 ± 0.0 / -20.0 ± 0.0 | – | – |" in table
+    assert "| sum, row-l2, 200 | 90.0 ± 0.0 / -10.0 ± 0.0 | 70.0 ± 0.0 / -30.0 ± 0.0 | – | – |" in table

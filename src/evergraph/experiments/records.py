@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from evergraph.errors import StoreError
+from evergraph.experiments.projection import read_projection
 from evergraph.experiments.validation import TUNED, best_on_validation
 from evergraph.report.summary import summarise
 from evergraph.store import RunStore
@@ -18,11 +19,13 @@ def small_record(folder: Path) -> dict[str, Any]:
     """A run's settings, data and results, accuracies in percent, rounded to four decimals."""
     record = RunStore(folder).record()
     summary = summarise(record)
+    seen = read_projection(folder)
     return {
         "config": record["config"],
         "data": {key: record["data"][key] for key in DATA_KEPT},
         "versions": record["versions"],
         **{key: _rounded(summary[key]) for key in KEPT},
+        **({} if seen is None else {"projection": seen.model_dump(mode="json")}),
     }
 
 

@@ -85,21 +85,16 @@ def exhibit(target: str, request: Request) -> Callable[[Path], str]:
 def settings_table(records: Records) -> str:
     """Epochs, preprocessing and normalisation down; what selects the replayed nodes across."""
     selections = {
-        "random": ("random", "none"),
-        "GraNd + HPS": ("grand", "hps"),
-        "GraNd + noise": ("grand", "random"),
+        "random": ("ftf-er-det", "random", "none"),
+        "GraNd + HPS, det": ("ftf-er-det", "grand", "hps"),
+        "GraNd + HPS, prob": ("ftf-er-prob", "grand", "hps"),
+        "GraNd + noise, det": ("ftf-er-det", "grand", "random"),
     }
-    keys = (
-        "backbone.norm",
-        "stream.preprocessing",
-        "train.epochs",
-        "method.feature_score",
-        "method.topology_score",
-    )
-    groups = grouped(records, keys)
+    scores = ("method.name", "method.feature_score", "method.topology_score")
+    groups = grouped(records, ("backbone.norm", "stream.preprocessing", "train.epochs", *scores))
     rows = []
     for setup in sorted({key[:3] for key in groups}):
-        found = [groups.get((*setup, *scores), []) for scores in selections.values()]
+        found = [groups.get((*setup, *selection), []) for selection in selections.values()]
         rows.append([", ".join(map(str, setup)), *(cell(runs) if runs else "–" for runs in found)])
     seeds = max(len(runs) for runs in groups.values())
     table = markdown_table(["normalisation, preprocessing, epochs", *selections], rows)
