@@ -144,18 +144,18 @@ def best_of_methods(groups: Sequence[Group]) -> list[Group]:
 
 
 def how_chosen(group: Group, groups: Sequence[Group]) -> str:
-    """How the settings of a group came about: fixed beforehand, or by comparing validation accuracies."""
+    """How the settings of a group came about, in a word or two."""
     family = [other for other in groups if _apart_from(TUNED, other) == _apart_from(TUNED, group)]
     if len(family) == 1:
-        return "fixed beforehand"
+        return "fixed"
     values = {float(other.setup[TUNED]): other.validation for other in family}
     best, compared = best_on_validation(dict(sorted(values.items())))
     own = float(group.setup[TUNED])
     if own == best:
-        return f"β: best of {len(compared)} on validation"
+        return "chosen"
     if own not in compared:
-        return "β: too few seeds to compare"
-    return f"not chosen: β {best:g} is better on validation"
+        return "not compared"
+    return "not chosen"
 
 
 def _apart_from(key: str, group: Group) -> dict[str, Any]:

@@ -72,7 +72,8 @@ NAMES = [("Method", "name"), ("Backbone", "")]
 EXPLAINED = (
     "AA: average accuracy after the last task; AF: average forgetting, 0 is none. Class-balanced, on test nodes, "
     "mean ± standard deviation over seeds. Beside a method stand the settings in which its rows differ, but for "
-    "those that most of them share. "
+    "those that most of them share. Settings are fixed beforehand; where rows differ in β alone, the one with the "
+    "best mean AA on validation is chosen, among rows with equally many seeds. "
 )
 PUBLISHED = "Paper: main table of Pang et al., ACM MM 2024; a variant stands beside the row of its method."
 UNPUBLISHED = "The paper (Pang et al., ACM MM 2024) has no results on this data set."
@@ -88,7 +89,7 @@ def summary_table(data: DataSet) -> Html:
             theirs = Stat(*group.published[at]) if group.published else None
             ours = number(group.stat(figure), kind="num" if at else "num main")
             cells.extend([ours, number(theirs, kind="num paper")][: 1 + published])
-    headings += [("AA, validation", "num"), ("Seeds", "num"), ("Settings", "how")]
+    headings += [("AA, val.", "num"), ("Seeds", "num"), ("Settings", "how")]
     for cells, group in zip(rows, data.groups, strict=True):
         how = how_chosen(group, data.groups)
         cells.extend([number(group.stat("val")), Cell(str(len(group.results)), len(group.results))])
