@@ -200,3 +200,33 @@ def test_an_interrupted_write_leaves_the_old_file(store: RunStore, monkeypatch: 
         store.finish({"x": 2})
     assert (store.folder / "record.json").read_text() == before
     assert json.loads(before) == {"x": 1}
+
+
+# going on with a run elsewhere
+
+
+def test_a_copy_can_be_gone_on_with(store: RunStore, config: RunConfig, tmp_path: Path) -> None:
+    copy = RunStore.create(tmp_path / "elsewhere", config)
+    for index in range(3):
+        store.save_task(index, {**RESULT, "peak_bytes": index}, {**STATE, "b": torch.tensor([index])})
+        copy.add_files(store.files())
+        assert copy.tasks() == store.tasks()
+        assert_same_bits(copy.state(), store.state())
+    store.finish({"x": 1})
+    copy.add_files(store.files())
+    assert copy.files() == store.files()
+
+
+def test_a_copy_keeps_what_it_has_and_never_goes_back(store: RunStore, config: RunConfig, tmp_path: Path) -> None:
+    store.save_task(0, RESULT, STATE)
+    early = store.files()
+    copy = RunStore.create(tmp_path / "elsewhere", config)
+    copy.add_files(early)
+    before = (copy.folder / "task-000.json").stat()
+    store.save_task(1, RESULT, {})
+    copy.add_files(store.files())
+    copy.add_files(early)
+    copy.add_files({})
+    after = (copy.folder / "task-000.json").stat()
+    assert (before.st_mtime_ns, before.st_ino) == (after.st_mtime_ns, after.st_ino)
+    assert copy.files() == store.files()

@@ -1,6 +1,7 @@
 """Malformed files, flags and configurations: each is answered with exit code 2 and one sentence on stderr."""
 
 import io
+import sys
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -14,6 +15,7 @@ from helpers import tiny_graph
 
 from .conftest import Call, write_tiny
 
+SMOKE = str(Path(__file__).parents[2] / "experiments" / "smoke.toml")
 GRAPH = tiny_graph((9,) * 6, width=6)
 EDGES = np.stack(GRAPH.adjacency.nonzero()).astype(np.int64)
 ARRAYS: dict[str, Any] = {"edge_index": EDGES, "x": GRAPH.features, "y": GRAPH.labels}
@@ -314,6 +316,19 @@ OTHERS: dict[str, tuple[list[str], str]] = {
     "score into an unknown kind of file": (["score", "--dataset", "digits", "--out", "x.doc"], ".csv or .parquet"),
     "score that is unknown": (["score", "--dataset", "digits", "--out", "x.csv", "--score", "hpss"], "hps"),
     "score into a folder that is not there": (["score", "--dataset", "digits", "--out", "no/x.csv"], "no/x.csv"),
+    "bench without a file": (["bench"], "file"),
+    "bench of a missing file": (["bench", "none.toml"], "none.toml"),
+    "bench with no jobs": (["bench", SMOKE, "--jobs", "0"], "--jobs"),
+    "bench with an unknown executor": (["bench", SMOKE, "--executor", "slurm"], "'slurm'"),
+    "a Ray address for local processes": (["bench", SMOKE, "--ray-address", "a:1"], "goes with --executor ray"),
+    "a Ray address without a port": (
+        ["bench", SMOKE, "--executor", "ray", "--ray-address", "auto"],
+        "must look like HOST:PORT, got 'auto'",
+    ),
+    "a Ray address with a port that is none": (
+        ["bench", SMOKE, "--executor", "ray", "--ray-address", "localhost:http"],
+        "must look like HOST:PORT, got 'localhost:http'",
+    ),
 }
 
 
@@ -321,6 +336,11 @@ OTHERS: dict[str, tuple[list[str], str]] = {
 def test_other_commands(call: Call, case: str) -> None:
     arguments, says = OTHERS[case]
     one_sentence(call(*arguments), says)
+
+
+def test_ray_that_is_not_installed(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "ray", None)  # an import of it fails
+    one_sentence(call("bench", SMOKE, "--executor", "ray"), 'pip install "evergraph[ray]"')
 
 
 def test_show_of_an_unfinished_run(call: Call, finished: RunResult, tmp_path: Path) -> None:

@@ -51,6 +51,7 @@ class Cluster:
             "health_check_initial_delay_ms": 0,
             "health_check_period_ms": 500,
             "health_check_failure_threshold": 3,
+            "worker_niceness": 0,
         }
         self.settings = {"num_cpus": 1, "node_ip_address": "127.0.0.1", "object_store_memory": 80_000_000}
         head = {**self.settings, "include_dashboard": False, "_system_config": quick}
@@ -190,28 +191,47 @@ def test_a_run_whose_process_is_killed_goes_on_after_its_last_task(
     assert len(starts(first.parent)) == 2
 
 
-def test_the_runs_of_a_node_that_dies_go_on_elsewhere(
-    cluster: Cluster, local: dict[RunConfig, Outcome], tmp_path: Path
+SLOW_GRID = """
+[base]
+backbone = { hidden = 8 }
+train = { epochs = 1000, threads = 1 }
+method = { name = "ftf-er-prob" }
+[[grid]]
+"seeds.init" = [0, 1]
+"""
+
+
+def test_the_runs_of_a_node_that_dies_go_on_elsewhere_and_the_command_prints_one_object(
+    cluster: Cluster, local: dict[RunConfig, Outcome], tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    moved: list[tuple[Path, int]] = []
+    runs, moved = tmp_path / "runs", list[tuple[Path, int]]()
+    (tmp_path / "slow.toml").write_text(SLOW_GRID)
+    arguments = ["bench", str(tmp_path / "slow.toml"), "--out", str(runs), "--jobs", "2", "--json"]
 
     def kill() -> None:
         run = until(lambda: [run for run in SLOW for pid in workers(run) if cluster.is_second(pid)])[0]
-        first = tmp_path / run.label() / "task-000.json"
+        first = runs / run.label() / "task-000.json"
         until(first.exists)
         moved.append((first, first.stat().st_mtime_ns))
         cluster.kill_second()
 
     killer = meanwhile(kill)
-    outcomes = run_ray(SLOW, Job(tmp_path, None, 1), 2, cluster.address, patient())
+    code = run_main([*arguments, "--executor", "ray", "--ray-address", cluster.address])
     killer.join()
     cluster.second = cluster.add()
-    assert_same(outcomes, local)
+    out, err = capfd.readouterr()
+    assert code == 0, err
+    assert out.count("\n") == 1
+    answer = json.loads(out)
+    assert answer["failed"] == {}
+    assert_same([Outcome(run, Path(folder)) for run, folder in zip(SLOW, answer["done"], strict=True)], local)
     ((first, before),) = moved
     assert first.stat().st_mtime_ns == before
-    assert {folder.name: len(starts(folder)) for folder in tmp_path.iterdir()} == {
+    assert {folder.name: len(starts(folder)) for folder in runs.iterdir()} == {
         run.label(): 2 if run.label() == first.parent.name else 1 for run in SLOW
     }
+    assert run_main([*arguments, "--executor", "ray", "--ray-address", "nowhere:1"]) == 0  # nothing is to be done
+    assert json.loads(capfd.readouterr().out) == answer
 
 
 def test_a_run_that_dies_again_and_again_has_failed(
@@ -231,41 +251,36 @@ def test_an_interruption_leaves_nothing_running(cluster: Cluster, tmp_path: Path
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        run_ray([ENDLESS], Job(tmp_path, None, 1), 1, cluster.address, patient(interrupt))
+        pytest.fail(str(run_ray([ENDLESS], Job(tmp_path, None, 1), 1, cluster.address, patient(interrupt))))
     until(lambda: not workers(ENDLESS))
 
 
-EXPERIMENT = """
+QUICK_GRID = """
 [base]
 backbone = { hidden = 8 }
 train = { epochs = 3, threads = 1 }
 [[grid]]
-"method.name" = ["finetune", "ftf-er-prob"]
+"method.name" = "finetune"
 """
 
 
-def test_the_command_prints_one_object_and_repeats_nothing(
-    cluster: Cluster, local: dict[RunConfig, Outcome], tmp_path: Path, capfd: pytest.CaptureFixture[str]
+@pytest.mark.parametrize("address", ["127.0.0.1:1", "127.0.0.1:99999", "ray://127.0.0.1:1"])
+def test_an_address_without_a_cluster_is_answered_in_one_sentence(
+    address: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     file = tmp_path / "quick.toml"
-    file.write_text(EXPERIMENT)
-    arguments = ["bench", str(file), "--out", str(tmp_path / "runs"), "--jobs", "2", "--executor", "ray"]
-    assert run_main([*arguments, "--ray-address", cluster.address, "--json"]) == 0
-    out = capfd.readouterr().out
-    assert out.count("\n") == 1
-    answer = json.loads(out)
-    assert answer["failed"] == {}
-    assert_same([Outcome(run, Path(folder)) for run, folder in zip(QUICK, answer["done"], strict=True)], local)
-    assert (
-        run_main([*arguments, "--ray-address", "nowhere:1", "--json"]) == 0
-    )  # there is nothing to do for a cluster
-    assert json.loads(capfd.readouterr().out) == answer
+    file.write_text(QUICK_GRID)
+    assert run_main(["bench", str(file), "--executor", "ray", "--ray-address", address]) == 2
+    out, err = capfd.readouterr()
+    assert out == ""
+    assert err.startswith(f"error: a running Ray cluster is wanted at --ray-address {address}, got none")
+    assert err.count("\n") == 1
 
 
 def test_without_an_address_a_ray_of_its_own_comes_and_goes(
     local: dict[RunConfig, Outcome], tmp_path: Path
 ) -> None:
-    (tmp_path / "quick.toml").write_text(EXPERIMENT)
+    (tmp_path / "quick.toml").write_text(QUICK_GRID)
     mark = f"EVERGRAPH_TEST={tmp_path}"
     arguments = ["-m", "evergraph", "bench", "quick.toml", "--jobs", "2", "--executor", "ray", "--json"]
     with (tmp_path / "out").open("w") as out, (tmp_path / "err").open("w") as err:
@@ -281,9 +296,8 @@ def test_without_an_address_a_ray_of_its_own_comes_and_goes(
     assert process.wait(PATIENCE) == 0, (tmp_path / "err").read_text()
     assert listening
     assert all(host.endswith("0100007F") for host in listening)  # 127.0.0.1, also as an address of IPv6
-    answer = json.loads((tmp_path / "out").read_text())
-    folders = [tmp_path / folder for folder in answer["done"]]
-    assert_same([Outcome(run, folder) for run, folder in zip(QUICK, folders, strict=True)], local)
+    (folder,) = json.loads((tmp_path / "out").read_text())["done"]
+    assert_same([Outcome(QUICK[0], tmp_path / folder)], local)
     until(lambda: not marked(mark))
 
 

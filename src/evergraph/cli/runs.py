@@ -1,8 +1,10 @@
 """What bench and reproduce share: many runs, those that are done left alone, the others shown while they go on."""
 
 import os
+import sys
 import time
 from collections.abc import Sequence
+from contextlib import redirect_stdout
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -61,7 +63,8 @@ def do_runs(
     folders = finished_runs(configs, out)
     waiting = [config for config in dict.fromkeys(configs) if config not in folders]
     job = Job(out, data_dir, max(1, (os.cpu_count() or 1) // jobs))
-    with Board(name, len(folders), len(folders) + len(waiting)) as board:
+    # Ray tells of nodes that died on stdout, where only the result belongs
+    with redirect_stdout(sys.stderr), Board(name, len(folders), len(folders) + len(waiting)) as board:
         if executor is ExecutorName.RAY:
             ended = run_ray(waiting, job, jobs, ray_address, board.show)
         else:

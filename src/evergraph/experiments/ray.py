@@ -17,7 +17,7 @@ from typing import Any
 
 import torch
 
-from evergraph.errors import StoreError
+from evergraph.errors import ConfigError, StoreError
 from evergraph.experiments.local import Job, Outcome, reason
 from evergraph.experiments.ray_cluster import most_cpus, ray_cluster
 from evergraph.run import run
@@ -62,8 +62,9 @@ class _Driver:
         from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
         here = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=False)
+        if most_cpus() == 0:
+            raise ConfigError("a Ray cluster with CPUs is wanted, got one without; add a node that has some")
         self.place = place
-        self.most = most_cpus()
         self.mail = Queue(actor_options={"num_cpus": 0, "scheduling_strategy": here})
         self.remote = ray.remote(max_calls=1, max_retries=0)(work)  # a process does one run and ends
         self.running: dict[Any, _Kept] = {}
@@ -90,8 +91,9 @@ class _Driver:
         return []
 
     def _send(self, kept: "_Kept") -> None:
+        """Have a run done, where there are CPUs for its threads or on a largest node."""
         threads = kept.config.train.threads or self.place.job.threads
-        remote = self.remote.options(num_cpus=min(threads, self.most))
+        remote = self.remote.options(num_cpus=max(1, min(threads, most_cpus())))
         self.running[remote.remote(kept.config.to_values(), kept.files(), self.place, self.mail)] = kept
 
     def _ended(self) -> list[Outcome]:
@@ -99,14 +101,16 @@ class _Driver:
         import ray
 
         ready, _ = ray.wait(list(self.running), timeout=PAUSE) if self.running else ([], [])
-        kept = {kept.config.digest(): kept for kept in self.running.values()}
-        for digest, files in self.mail.get_nowait_batch(self.mail.qsize()):
-            if digest in kept:  # else a process that was taken for dead goes on with a run that is done
-                with suppress(
-                    OSError, StoreError
-                ):  # what cannot be written now, cannot at the end, and is told then
-                    kept[digest].add(files)
+        self._read_mail()
         return [outcome for task in ready for outcome in self._end(task, self.running.pop(task))]
+
+    def _read_mail(self) -> None:
+        """Keep the files of finished tasks; what cannot be written now is tried again and told of at the end."""
+        runs = {kept.config.digest(): kept for kept in self.running.values()}
+        for digest, files in self.mail.get_nowait_batch(self.mail.qsize()):
+            if digest in runs:  # else a process that was taken for dead still works on a run that has ended
+                with suppress(OSError, StoreError):
+                    runs[digest].add(files)
 
     def _end(self, task: Any, kept: "_Kept") -> list[Outcome]:
         import ray
