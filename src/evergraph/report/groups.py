@@ -80,8 +80,16 @@ class Group:
     def curve(self) -> list[Stat]:
         return [stat(values) for values in zip(*(result.curve for result in self.results), strict=True)]
 
-    def seconds(self, phase: str) -> Stat:
-        return stat(result.seconds.get(phase, 0.0) for result in self.results)
+    def seconds(self, phase: str) -> float:
+        """The median over seeds: a run that was held up by others on its machine must not count."""
+        return statistics.median(result.seconds.get(phase, 0.0) for result in self.results)
+
+    @property
+    def total_seconds(self) -> float:
+        """The median time of a whole run without loading the data."""
+        return statistics.median(
+            sum(result.seconds.values()) - result.seconds.get("load", 0.0) for result in self.results
+        )
 
     @property
     def published(self) -> tuple[Figure, Figure] | None:

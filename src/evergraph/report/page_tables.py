@@ -111,29 +111,26 @@ def phases_of(data: DataSet) -> list[str]:
 def cost_table(data: DataSet) -> Html:
     """Time by phase, what is kept of the past, and the peak."""
     phases = phases_of(data)
-    totals = {id(group): _total(group) for group in data.groups}
-    longest = max(total.mean for total in totals.values()) or 1.0
+    longest = max(group.total_seconds for group in data.groups) or 1.0
     headings = [*NAMES, ("Time, s", "num"), ("By phase", "bars")]
     headings += [(f"{phase}, s", "num") for phase in phases]
     headings += [("Kept nodes", "num"), ("Kept edges", "num"), ("Kept, MiB", "num"), ("Peak, MiB", "num")]
     rows = []
-    for group in sorted(data.groups, key=lambda group: -totals[id(group)].mean):
-        bars = [_bar(phase, at, group.seconds(phase).mean, longest) for at, phase in enumerate(phases)]
-        total = totals[id(group)]
-        cells = [*name_cells(group, data), number(total, kind="num main")]
-        cells += [Cell(el("span", bars, class_="bar"), total.mean, "bars")]
-        cells += [number(Stat(group.seconds(phase).mean, None), 2) for phase in phases]
+    for group in sorted(data.groups, key=lambda group: -group.total_seconds):
+        bars = [_bar(phase, at, group.seconds(phase), longest) for at, phase in enumerate(phases)]
+        cells = [*name_cells(group, data), number(Stat(group.total_seconds, None), kind="num main")]
+        cells += [Cell(el("span", bars, class_="bar"), group.total_seconds, "bars")]
+        cells += [number(Stat(group.seconds(phase), None), 2) for phase in phases]
         cells += [Cell(f"{group.stat(key).mean:,.0f}", group.stat(key).mean) for key in ("nodes", "edges")]
         cells += [number(Stat(group.stat("kept").mean, None), 2), number(Stat(group.stat("peak").mean, None), 0)]
         rows.append(cells)
     keys = [el("span", el("i", class_=f"c{at % 8}"), phase) for at, phase in enumerate(phases)]
-    caption = "Time of all tasks without loading the data, what is kept of the past at the end; means over seeds. "
+    caption = (
+        "Time of all tasks without loading the data, median over seeds (runs may have shared the machine); "
+        "what is kept of the past at the end, mean over seeds. "
+    )
     table = sortable(headings, rows, name=f"Cost on {data.title}", by=2)
     return join(table, below(data, caption, el("span", keys, class_="keys")))
-
-
-def _total(group: Group) -> Stat:
-    return stat(sum(result.seconds.values()) - result.seconds.get("load", 0.0) for result in group.results)
 
 
 def _bar(phase: str, at: int, seconds: float, longest: float) -> Html:

@@ -91,11 +91,6 @@ def text(group: Group) -> str:
     return f"{group.stat('aa')} / {group.stat('af')}"
 
 
-def seconds(result: Result) -> float:
-    """The time of a run without loading the data."""
-    return sum(result.seconds.values()) - result.seconds.get("load", 0.0)
-
-
 def figures_of(label: str, backbone: str, choice: Choice, published: Any = None) -> dict[str, Any]:
     """The numbers of a row for CSV and JSON; `published` is the paper's ((AA, deviation), (AF, deviation))."""
     line: dict[str, Any] = {"row": label, "backbone": backbone, "beta": choice.beta, "chosen": choice.how}

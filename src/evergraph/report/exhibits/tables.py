@@ -8,9 +8,9 @@ from evergraph.experiments.targets import Row
 from evergraph.report import paper
 from evergraph.report.choice import Choice, best_backbone
 from evergraph.report.exhibits.exhibit import Exhibit
-from evergraph.report.exhibits.found import NOTHING, Found, figures_of, seconds, text
+from evergraph.report.exhibits.found import NOTHING, Found, figures_of, text
 from evergraph.report.exhibits.pictures import Dots, bars, dots
-from evergraph.report.groups import Stat, stat
+from evergraph.report.groups import Stat
 
 Published = Mapping[str, tuple[paper.Figure, paper.Figure]]
 
@@ -131,20 +131,20 @@ def cost_table(found: Found) -> Exhibit:
                 rows.append([_named(row, backbone, found), *[NOTHING] * 3, *_paper_cost(row, found)])
                 continue
             runs = choice.group.results
-            kept, time = choice.group.stat("kept"), stat(seconds(run) for run in runs)
-            cells = [str(choice.group.stat("aa")), kept.text(2), time.text(1)]
+            kept, time = choice.group.stat("kept"), choice.group.total_seconds
+            cells = [str(choice.group.stat("aa")), kept.text(2), f"{time:.1f}"]
             rows.append([_named(row, backbone, found), *cells, *_paper_cost(row, found)])
             line = figures_of(row.label, backbone, choice)
-            line |= {"kept_mib": kept.mean, "kept_nodes": choice.group.stat("nodes").mean, "seconds": time.mean}
+            line |= {"kept_mib": kept.mean, "kept_nodes": choice.group.stat("nodes").mean, "seconds": time}
             figures.append(line | {"peak_mib": statistics.mean(run.figures["peak"] for run in runs)})
             label = _named(row, backbone, found)
-            for name, value in zip(series, (choice.group.stat("aa").mean, kept.mean, time.mean), strict=True):
+            for name, value in zip(series, (choice.group.stat("aa").mean, kept.mean, time), strict=True):
                 series[name][label] = value
     header = ["method", "AA, %", "kept, MiB", "time, s", "paper: AA, %", "buffer, MB", "time, s"]
     notes = [
         *found.notes,
-        "time: all tasks without loading the data, on one thread of one CPU core; the paper's machine is another, "
-        "so times compare within a column only",
+        "time: all tasks without loading the data, one thread, median over seeds (runs may have shared the "
+        "machine with others); the paper's machine is another, so times compare within a column only",
         "kept: the bytes of everything that is stored of the past; β of FTF-ER is 0.5, not chosen",
     ]
     if found.request.dataset != "corafull":
