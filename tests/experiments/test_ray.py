@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
@@ -36,7 +37,7 @@ def config(method: str = "finetune", seed: int = 0, epochs: int = 3, **sections:
 
 
 QUICK = [config("finetune"), config("ftf-er-prob")]
-SLOW = [config("ftf-er-prob", seed, epochs=1000) for seed in (0, 1)]
+SLOW = [config("ftf-er-prob", seed, epochs=600) for seed in (0, 1)]
 ENDLESS = config(epochs=1_000_000)
 BROKEN = config(dataset={"name": "nowhere/graph.npz"})
 
@@ -44,9 +45,10 @@ BROKEN = config(dataset={"name": "nowhere/graph.npz"})
 class Cluster:
     """Two nodes with a CPU each, on this machine and seen by nobody else."""
 
-    def __init__(self) -> None:
+    def __init__(self, folder: Path) -> None:
         from ray.cluster_utils import Cluster as Nodes
 
+        self.folder = folder
         quick = {
             "health_check_initial_delay_ms": 0,
             "health_check_period_ms": 500,
@@ -54,7 +56,7 @@ class Cluster:
             "worker_niceness": 0,
         }
         self.settings = {"num_cpus": 1, "node_ip_address": "127.0.0.1", "object_store_memory": 80_000_000}
-        head = {**self.settings, "include_dashboard": False, "_system_config": quick}
+        head = {**self.settings, "include_dashboard": False, "include_log_monitor": False, "_system_config": quick}
         self.nodes = Nodes(initialize_head=True, head_node_args=head)
         self.second = self.add()
         self.address = str(self.nodes.address)
@@ -73,10 +75,17 @@ class Cluster:
 
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[Cluster]:
-    os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
-    cluster = Cluster()
-    yield cluster
-    cluster.nodes.shutdown()
+    """What its processes leave behind when they are killed goes with it."""
+    with (
+        TemporaryDirectory(dir="/tmp", ignore_cleanup_errors=True) as folder,
+        pytest.MonkeyPatch.context() as patch,
+    ):
+        patch.setenv("RAY_USAGE_STATS_ENABLED", "0")
+        patch.setenv("RAY_TMPDIR", folder)
+        patch.setenv("TMPDIR", folder)
+        cluster = Cluster(Path(folder))
+        yield cluster
+        cluster.nodes.shutdown()
 
 
 @pytest.fixture(scope="module")
@@ -85,6 +94,12 @@ def local(tmp_path_factory: pytest.TempPathFactory) -> dict[RunConfig, Outcome]:
     out = tmp_path_factory.mktemp("local")
     outcomes = run_local([*QUICK, *SLOW, BROKEN], Job(out, None, 1), 2, lambda ended, running: None)
     return {outcome.config: outcome for outcome in outcomes}
+
+
+@pytest.fixture(autouse=True)
+def _looked_at_often(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is killed must be killed in the middle: the driver hears of a finished task at once."""
+    monkeypatch.setattr(executor, "PAUSE", 0.1)
 
 
 def patient(then: Callable[[], None] = lambda: None) -> Callable[[list[Outcome], int], None]:
@@ -194,7 +209,7 @@ def test_a_run_whose_process_is_killed_goes_on_after_its_last_task(
 SLOW_GRID = """
 [base]
 backbone = { hidden = 8 }
-train = { epochs = 1000, threads = 1 }
+train = { epochs = 600, threads = 1 }
 method = { name = "ftf-er-prob" }
 [[grid]]
 "seeds.init" = [0, 1]
@@ -250,9 +265,11 @@ def test_an_interruption_leaves_nothing_running(cluster: Cluster, tmp_path: Path
         if workers(ENDLESS):
             raise KeyboardInterrupt
 
+    before = set(cluster.folder.glob("evergraph-run-*"))
     with pytest.raises(KeyboardInterrupt):
         pytest.fail(str(run_ray([ENDLESS], Job(tmp_path, None, 1), 1, cluster.address, patient(interrupt))))
     until(lambda: not workers(ENDLESS))
+    assert set(cluster.folder.glob("evergraph-run-*")) == before
 
 
 QUICK_GRID = """

@@ -1,6 +1,7 @@
 """The connection to a Ray cluster: an existing one by its address, or one that is started here and ends with us."""
 
 import os
+import secrets
 import socket
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -25,6 +26,8 @@ def ray_cluster(address: str | None, cpus: int) -> AbstractContextManager[Path |
 def _own_cluster(cpus: int) -> Iterator[Path]:
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     os.environ.setdefault("RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER", "0")  # on every system: listen on 127.0.0.1 only
+    os.environ.setdefault("RAY_AUTH_MODE", "token")  # only who has the token gets in
+    os.environ.setdefault("RAY_AUTH_TOKEN", secrets.token_hex(32))  # else Ray leaves one in the home folder
     ray = _import_ray()
     parent = "/tmp" if os.path.isdir("/tmp") else None  # Ray puts sockets below it, whose paths must be short
     with TemporaryDirectory(prefix="evergraph-", dir=parent, ignore_cleanup_errors=True) as folder:
@@ -49,8 +52,8 @@ def _existing_cluster(address: str) -> Iterator[None]:
         ray.init(address, **QUIET)
     except (OSError, OverflowError, RuntimeError, ValueError, ImportError) as error:
         raise ConfigError(
-            f"a running Ray cluster is wanted at --ray-address {address}, got none ({error}); "
-            "`ray start --head` starts one and prints its address"
+            f"a running Ray cluster is wanted at --ray-address {address}, got none ({error}); `ray start --head` "
+            "starts one and prints its address, and RAY_AUTH_MODE=token opens one that wants a token"
         ) from None
     try:
         yield
