@@ -46,7 +46,7 @@ def test_no_values_are_all_defaults() -> None:
     values = RunConfig.from_values({}).to_values()
     assert values["dataset"]["name"] == "digits"
     assert values["method"]["name"] == "ftf-er-det"
-    assert values["backbone"] == {"name": "gcn", "hidden": 256, "norm": "symmetric"}
+    assert values["backbone"] == {"name": "gcn", "hidden": 256, "norm": "symmetric", "bias": True}
     assert values["train"]["epochs"] == 200
     assert values["train"]["lr"] == 0.005
     assert values["train"]["weight_decay"] == 5e-4

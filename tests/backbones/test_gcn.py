@@ -1,5 +1,7 @@
 """GCN: the sizes of the paper, and summing instead of normalising."""
 
+from dataclasses import replace
+
 import numpy as np
 import torch
 from scipy import sparse
@@ -37,3 +39,17 @@ def test_two_nodes_by_hand() -> None:
         for value in model.parameters():
             value.fill_(1)
     assert torch.allclose(model(*model_input(graph, None, CPU)), torch.full((2, 1), 6 * 3.0 + 1))
+
+
+def test_without_a_bias_the_scale_of_the_features_is_the_scale_of_the_outputs() -> None:
+    graph = tiny_graph(share=0.4)
+    model, _ = built("gcn", graph.n_features, 3, norm="sum", bias=False)
+    assert {name for name, _ in model.named_parameters()} == {"first.weight", "head.weight"}
+    larger = replace(graph, features=7 * dense_features(graph).float().numpy())
+    outputs = model(*model_input(graph, None, CPU))
+    assert torch.allclose(model(*model_input(larger, None, CPU)), 7 * outputs, rtol=1e-4)
+    other, _ = built("gcn", graph.n_features, 3, norm="sum")
+    for name in ("first", "head"):
+        getattr(other, name).bias.data.fill_(1.0)
+    biased = other(*model_input(graph, None, CPU))
+    assert not torch.allclose(other(*model_input(larger, None, CPU)), 7 * biased, rtol=0.01)

@@ -31,7 +31,7 @@ def test_scores_are_listed(call: Call) -> None:
 
 def test_default_settings_are_listed(call: Call) -> None:
     rows = {row["name"]: row["settings"] for row in call("list", "backbones", "--json").json()["backbones"]}
-    assert rows["gcn"] == {"hidden": 256, "norm": "symmetric"}
+    assert rows["gcn"] == {"hidden": 256, "norm": "symmetric", "bias": True}
 
 
 def test_data_list_says_what_is_on_this_disk(call: Call) -> None:

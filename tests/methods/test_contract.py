@@ -25,6 +25,7 @@ from helpers import (
     learn_tasks,
     learned,
     quick_config,
+    run_config,
     stream_of,
     tiny_graph,
 )
@@ -188,7 +189,16 @@ def test_the_budget_is_kept_for_every_class(name: str) -> None:
 @pytest.mark.parametrize("setting", SETTINGS)
 @pytest.mark.parametrize("name", NAMES)
 def test_a_learner_goes_on_from_its_state_bit_by_bit(name: str, setting: str, backbone: str) -> None:
-    config = quick_config(name, backbone, stream={"setting": setting})
+    goes_on_bit_by_bit(quick_config(name, backbone, stream={"setting": setting}))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_backbone_without_biases_learns_and_goes_on(name: str) -> None:
+    plain = {"name": "gcn", "hidden": 8, "norm": "sum", "bias": False}
+    goes_on_bit_by_bit(run_config(method={"name": name}, backbone=plain))
+
+
+def goes_on_bit_by_bit(config: RunConfig) -> None:
     stream = stream_of(tiny_graph((6,) * 6), config)
     whole = learned(config, stream)
     first = learn_tasks(make_learner(config, 5), config, stream, range(1))

@@ -102,8 +102,9 @@ def test_rows_in_no_order(name: str, density: float) -> None:
     assert_norms(model, inputs, labels)
 
 
-def test_sum_norm_of_a_gcn() -> None:
-    assert_norms(*case("gcn", tiny_graph((15, 15, 15)), norm=Norm.SUM))
+@pytest.mark.parametrize("bias", [True, False])
+def test_sum_norm_of_a_gcn(bias: bool) -> None:
+    assert_norms(*case("gcn", tiny_graph((15, 15, 15)), norm=Norm.SUM, bias=bias))
 
 
 @pytest.mark.parametrize("name", NAMES)

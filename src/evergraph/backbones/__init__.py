@@ -57,7 +57,7 @@ BACKBONES: Registry[BackboneEntry] = Registry(
     "backbone",
     {
         "gcn": BackboneEntry(
-            "two graph convolutions, symmetric normalisation (or norm=sum)",
+            "two graph convolutions, symmetric normalisation (or norm=sum, bias=false)",
             "Kipf and Welling, ICLR 2017",
             GCNConfig,
             GCN,

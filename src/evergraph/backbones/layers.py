@@ -14,13 +14,23 @@ def glorot(rows: int, columns: int, generator: torch.Generator) -> Tensor:
     return torch.empty(rows, columns).uniform_(-bound, bound, generator=generator)
 
 
+def give_bias(layer: nn.Module, values: Tensor, *, trained: bool) -> None:
+    """Set a layer's bias: a parameter, or zeros that stay what they are."""
+    if trained:
+        layer.bias = nn.Parameter(values)
+    else:
+        layer.register_buffer("bias", values)
+
+
 class Linear(nn.Module):
     """x W + b with W stored as (inputs, outputs), the layout in which sparse features are fastest."""
 
-    def __init__(self, inputs: int, outputs: int, generator: torch.Generator):
+    bias: Tensor
+
+    def __init__(self, inputs: int, outputs: int, generator: torch.Generator, *, bias: bool = True):
         super().__init__()
         self.weight = nn.Parameter(glorot(inputs, outputs, generator))
-        self.bias = nn.Parameter(torch.zeros(outputs))
+        give_bias(self, torch.zeros(outputs), trained=bias)
 
     def forward(self, x: Tensor) -> Tensor:
         return torch.addmm(self.bias, x, self.weight)
@@ -33,8 +43,8 @@ class InputLinear(Linear):
     optimiser can treat them apart (see narrowing.py).
     """
 
-    def __init__(self, inputs: int, outputs: int, generator: torch.Generator):
-        super().__init__(inputs, outputs, generator)
+    def __init__(self, inputs: int, outputs: int, generator: torch.Generator, *, bias: bool = True):
+        super().__init__(inputs, outputs, generator, bias=bias)
         self.narrowed: tuple[Tensor, Tensor] | None = None
         """While narrowed: the features kept, and their rows of the weight."""
 
@@ -59,10 +69,12 @@ class InputLinear(Linear):
 class Head(nn.Module):
     """The output layer: a linear map that gets a column for each class that arrives."""
 
-    def __init__(self, inputs: int):
+    bias: Tensor
+
+    def __init__(self, inputs: int, *, bias: bool = True):
         super().__init__()
         self.weight = nn.Parameter(torch.empty(inputs, 0))
-        self.bias = nn.Parameter(torch.empty(0))
+        give_bias(self, torch.empty(0), trained=bias)
 
     @property
     def n_classes(self) -> int:
@@ -74,7 +86,8 @@ class Head(nn.Module):
         bound = 1 / math.sqrt(inputs)
         fresh = torch.empty(inputs, count).uniform_(-bound, bound, generator=generator)
         self.weight = nn.Parameter(torch.cat([self.weight.detach(), fresh.to(self.weight.device)], dim=1))
-        self.bias = nn.Parameter(torch.cat([self.bias.detach(), self.bias.new_zeros(count)]))
+        longer = torch.cat([self.bias.detach(), self.bias.new_zeros(count)])
+        give_bias(self, longer, trained=isinstance(self.bias, nn.Parameter))
 
     def forward(self, x: Tensor) -> Tensor:
         return torch.addmm(self.bias, x, self.weight)

@@ -1,6 +1,6 @@
 """Gradient norms of a GCN."""
 
-from torch import Tensor
+from torch import Tensor, nn
 
 from evergraph.backbones.gcn import GCN
 from evergraph.backbones.message import ModelInput
@@ -14,7 +14,7 @@ def gcn_norms(model: GCN, inputs: ModelInput, loss_gradient: LossGradient, memor
     """‖∇l_i‖ for logits_i = Σ_u a_iu h_u W2 + b2 and h_u = relu(p_u W1 + b1): (rows,).
 
     With δ_i the gradient at the logits, the squares are (‖Σ_u a_iu h_u‖² + 1) ‖δ_i‖² for the head and, for the
-    first layer, ‖Σ_u (p_u, 1) ⊗ a_iu (W2 δ_i ∘ [h_u > 0])‖².
+    first layer, ‖Σ_u (p_u, 1) ⊗ a_iu (W2 δ_i ∘ [h_u > 0])‖²; without biases the ones are left out.
     """
     hidden = model.hidden(inputs.x)
     operator = inputs.graph.operator(model.norm, 2)
@@ -28,7 +28,9 @@ def gcn_norms(model: GCN, inputs: ModelInput, loss_gradient: LossGradient, memor
     def messages(hoods: Neighbourhoods) -> Tensor:
         return gathered(masks, hoods.nodes).mul_(back[hoods.rows, None])
 
-    blocks = with_bias(feature_blocks(model.input_product(inputs.x), memory))
+    biased = isinstance(model.first.bias, nn.Parameter)
+    features = feature_blocks(model.input_product(inputs.x), memory)
+    blocks = with_bias(features) if biased else features
     first = layer_squares(alike.pattern, blocks, alike.sums, messages, masks.shape[1], memory)
-    last = (row_squares(operator @ hidden) + 1) * row_squares(delta)
+    last = (row_squares(operator @ hidden) + biased) * row_squares(delta)
     return scale * (last + alike.unsorted(first)).sqrt()
