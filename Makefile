@@ -14,7 +14,7 @@ demo: $(INSTALLED)
 
 # The whole test suite; one thread a worker, because the workers are as many as the cores.
 test: $(INSTALLED)
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadgroup -q
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto -q
 
 check: $(INSTALLED)
 	$(BIN)/ruff check .

@@ -21,10 +21,9 @@ from evergraph.experiments.local import Job, Outcome, run_local
 from evergraph.experiments.ray import run_ray
 from evergraph.runconfig import RunConfig
 
-pytestmark = [
-    pytest.mark.xdist_group("ray"),
-    pytest.mark.skipif(find_spec("ray") is None, reason='Ray is not here; pip install "evergraph[ray]" brings it'),
-]
+pytestmark = pytest.mark.skipif(
+    find_spec("ray") is None, reason='Ray is not here; pip install "evergraph[ray]" brings it'
+)
 os.environ["RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"] = "0"  # read when Ray is imported: 127.0.0.1 stays what it is
 PATIENCE = 120.0
 VOLATILE = ("seconds", "peak_bytes", "finished")
@@ -66,6 +65,11 @@ class Cluster:
 
     def kill_second(self) -> None:
         self.nodes.remove_node(self.second, allow_graceful=False)
+
+    def workers(self, run: RunConfig) -> list[int]:
+        """The processes that do a run here: they hold its lock."""
+        ours, lock = f"{self.folder}/", f"/{run.label()}/lock"
+        return [pid for pid in processes() if any(n.startswith(ours) and n.endswith(lock) for n in opened(pid))]
 
     def is_second(self, pid: int) -> bool:
         """Whether a worker belongs to the second node."""
@@ -121,15 +125,6 @@ def until(found: Callable[[], Any]) -> Any:
             return answer
         time.sleep(0.02)
     raise AssertionError("waited in vain")
-
-
-def workers(run: RunConfig) -> list[int]:
-    """The processes, other than this one, that do a run: they hold its lock."""
-    return [
-        pid
-        for pid in processes()
-        if pid != os.getpid() and any(name.endswith(f"/{run.label()}/lock") for name in opened(pid))
-    ]
 
 
 def processes() -> list[int]:
@@ -195,7 +190,7 @@ def test_a_run_whose_process_is_killed_goes_on_after_its_last_task(
     def kill() -> None:
         until(first.exists)
         times.append(first.stat().st_mtime_ns)
-        (pid,) = workers(run)
+        (pid,) = cluster.workers(run)
         os.kill(pid, signal.SIGKILL)
 
     killer = meanwhile(kill)
@@ -224,7 +219,7 @@ def test_the_runs_of_a_node_that_dies_go_on_elsewhere_and_the_command_prints_one
     arguments = ["bench", str(tmp_path / "slow.toml"), "--out", str(runs), "--jobs", "2", "--json"]
 
     def kill() -> None:
-        run = until(lambda: [run for run in SLOW for pid in workers(run) if cluster.is_second(pid)])[0]
+        run = until(lambda: [run for run in SLOW for pid in cluster.workers(run) if cluster.is_second(pid)])[0]
         first = runs / run.label() / "task-000.json"
         until(first.exists)
         moved.append((first, first.stat().st_mtime_ns))
@@ -253,7 +248,7 @@ def test_a_run_that_dies_again_and_again_has_failed(
     cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(executor, "DEATHS", 1)
-    killer = meanwhile(lambda: os.kill(until(lambda: workers(ENDLESS))[0], signal.SIGKILL))
+    killer = meanwhile(lambda: os.kill(until(lambda: cluster.workers(ENDLESS))[0], signal.SIGKILL))
     (outcome,) = run_ray([ENDLESS], Job(tmp_path, None, 1), 1, cluster.address, patient())
     killer.join()
     assert outcome.folder is None
@@ -262,13 +257,13 @@ def test_a_run_that_dies_again_and_again_has_failed(
 
 def test_an_interruption_leaves_nothing_running(cluster: Cluster, tmp_path: Path) -> None:
     def interrupt() -> None:
-        if workers(ENDLESS):
+        if cluster.workers(ENDLESS):
             raise KeyboardInterrupt
 
     before = set(cluster.folder.glob("evergraph-run-*"))
     with pytest.raises(KeyboardInterrupt):
         pytest.fail(str(run_ray([ENDLESS], Job(tmp_path, None, 1), 1, cluster.address, patient(interrupt))))
-    until(lambda: not workers(ENDLESS))
+    until(lambda: not cluster.workers(ENDLESS))
     assert set(cluster.folder.glob("evergraph-run-*")) == before
 
 
