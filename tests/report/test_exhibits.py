@@ -188,3 +188,10 @@ def test_verdicts() -> None:
     said = {aa: verdict(aa, published) for aa in (95.0, 91.0, 89.0, 86.0, 70.0)}
     assert said == {95.0: "+5.0 above", 91.0: "met", 89.0: "met", 86.0: "close", 70.0: "not met (-20.0)"}
     assert verdict(50.0, None) == "–"
+
+
+def test_derived_features_are_not_judged_by_the_papers_figures(tmp_path: Path) -> None:
+    request = Request("ogbn-arxiv", features="spectral:8", seeds=(0,))
+    for name in ("table2", "table3"):
+        shown = exhibit(tmp_path, name, request)
+        assert {row[-1] for row in shown.rows if row[-2] != "–"} == {"other features"}

@@ -28,7 +28,7 @@ def main_table(found: Found) -> Exhibit:
         best = best_backbone(choices) if choices else None
         if len(backbones) > 1:
             cells.append(f"{best}: {text(choices[best].group)}" if best else NOTHING)
-        judged = verdict(choices[best].group.stat("aa").mean, published) if best else "–"
+        judged = judge(choices[best], published, found) if best else "–"
         rows.append([row.label, *cells, published_text(published), judged])
         for name, choice in choices.items():
             series[name][row.label] = choice.group.stat("aa")
@@ -52,6 +52,13 @@ def _explained(found: Found) -> list[str]:
         "the paper's figures are the best of three backbones; ER-GNN and SSM are one row each there",
         "AA: met is within 2 points of the paper's mean, close within 5 below it",
     ]
+
+
+def judge(choice: Choice, published: Any, found: Found) -> str:
+    """The verdict on a row; on derived features there is none, for the paper used the data set's own."""
+    if published and found.request.features:
+        return "other features"
+    return verdict(choice.group.stat("aa").mean, published)
 
 
 def verdict(mean: float, published: Any) -> str:
@@ -97,7 +104,7 @@ def _variants(found: Found, published: Published, dataset: str, what: str) -> Ex
                 if choice
                 else [NOTHING, "", "0"]
             )
-            judged = verdict(choice.group.stat("aa").mean, theirs) if choice else "–"
+            judged = judge(choice, theirs, found) if choice else "–"
             rows.append([_named(row, backbone, found), *ours, published_text(theirs), judged])
             if choice:
                 figures.append(figures_of(row.label, backbone, choice, theirs))
