@@ -1,0 +1,22 @@
+"""The page in docs/ shows the committed records."""
+
+from pathlib import Path
+
+from evergraph.report.groups import data_sets
+from evergraph.report.page import page
+from evergraph.report.results import read_results
+
+ROOT = Path(__file__).parents[2]
+SHOWN = ("methods-amazon", "methods-coauthor", "methods-cora", "arxiv")
+COMMAND = f"evergraph report {' '.join(f'results/{name}.json' for name in SHOWN)} --out docs/report.html"
+
+
+def test_the_page_agrees_with_the_records() -> None:
+    results, notes = read_results([ROOT / "results" / f"{name}.json" for name in SHOWN])
+    written = (ROOT / "docs" / "report.html").read_text(encoding="utf-8")
+    assert written == page(data_sets(results), notes), f"write it again: {COMMAND}"
+    assert len(written.encode()) < 8 * 2**20
+
+
+def test_the_command_that_makes_it_is_in_the_readme() -> None:
+    assert COMMAND in (ROOT / "README.md").read_text(encoding="utf-8")
