@@ -100,7 +100,7 @@ def settings_table(records: Records) -> str:
         rows.append([", ".join(map(str, setup)), *(cell(runs) if runs else "–" for runs in found)])
     seeds = max(len(runs) for runs in groups.values())
     table = markdown_table(["normalisation, preprocessing, epochs", *selections], rows)
-    return f"{table}\n\nAA / AF in percent, {seeds} seeds each, β = 0.5 where there are two scores."
+    return f"{table}\n\nAA / AF in percent, up to {seeds} seeds (one where there is no deviation), β = 0.5 for two scores."
 
 
 def checks_table(records: Records) -> str:
