@@ -100,7 +100,7 @@ def settings_table(records: Records) -> str:
         rows.append([", ".join(map(str, setup)), *(cell(runs) if runs else "–" for runs in found)])
     seeds = max(len(runs) for runs in groups.values())
     table = markdown_table(["normalisation, preprocessing, epochs", *selections], rows)
-    return f"{table}\n\nAA / AF in percent, up to {seeds} seeds (one where there is no deviation), β = 0.5 for two scores."
+    return f"{table}\n\nAA / AF in percent, up to {seeds} seeds (one where no deviation stands), β = 0.5."
 
 
 def checks_table(records: Records) -> str:
