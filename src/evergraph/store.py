@@ -184,9 +184,9 @@ def _replace(temporary: Path, path: Path) -> None:
     temporary.replace(path)
 
 
-def make_folder(out: Path) -> None:
+def make_folder(out: Path, option: str = "--out") -> None:
     """Make a folder for results unless it is there; StoreError in one sentence where that cannot be done."""
     try:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise StoreError(f"the folder {out} cannot be made: {error.strerror}; choose another --out") from None
+        raise StoreError(f"the folder {out} cannot be made: {error.strerror}; choose another {option}") from None

@@ -16,6 +16,9 @@ from helpers import tiny_graph
 from .conftest import Call, write_tiny
 
 SMOKE = str(Path(__file__).parents[2] / "experiments" / "smoke.toml")
+ARXIV, DIGITS = (
+    str(Path(__file__).parents[2] / "results" / f"{name}.json") for name in ("arxiv", "methods-digits")
+)
 GRAPH = tiny_graph((9,) * 6, width=6)
 EDGES = np.stack(GRAPH.adjacency.nonzero()).astype(np.int64)
 ARRAYS: dict[str, Any] = {"edge_index": EDGES, "x": GRAPH.features, "y": GRAPH.labels}
@@ -328,6 +331,22 @@ OTHERS: dict[str, tuple[list[str], str]] = {
     "a Ray address with a port that is none": (
         ["bench", SMOKE, "--executor", "ray", "--ray-address", "localhost:http"],
         "must look like HOST:PORT, got 'localhost:http'",
+    ),
+    "reproduce of nothing": (["reproduce"], "target"),
+    "reproduce of an unknown table": (["reproduce", "tabel2"], "did you mean 'table2'?"),
+    "reproduce with an unknown backbone": (["reproduce", "table2", "--backbone", "gcnn"], "did you mean 'gcn'?"),
+    "reproduce with a backbone twice": (["reproduce", "table2", "--backbone", "gcn,gcn"], "wanted once"),
+    "reproduce with no seeds": (["reproduce", "table2", "--seeds", "0"], "--seeds"),
+    "reproduce on an unknown data set": (["reproduce", "table2", "--dataset", "digitz"], "did you mean 'digits'?"),
+    "reproduce with unknown features": (["reproduce", "table2", "--features", "spectral"], "spectral:D"),
+    "reproduce from a missing file": (["reproduce", "table2", "--from", "none.json"], "none.json"),
+    "reproduce from other runs": (
+        ["reproduce", "table2", "--dataset", "digits", "--from", ARXIV],
+        "there is none that belongs to it",
+    ),
+    "reproduce into a folder that cannot be": (
+        ["reproduce", "table2", "--dataset", "digits", "--from", DIGITS, "--write", f"{DIGITS}/x"],
+        "choose another --write",
     ),
 }
 

@@ -12,7 +12,7 @@ from evergraph.backbones import BACKBONES
 from evergraph.cli.console import STDOUT, note, print_json
 from evergraph.cli.run import DataDir
 from evergraph.cli.runs import ExecutorName, ExecutorOption, Jobs, RayAddress, do_runs
-from evergraph.datasets import DATASETS, is_path
+from evergraph.datasets import DATASETS, DerivedFeatures, is_path
 from evergraph.errors import ConfigError, StoreError
 from evergraph.experiments.projection import project
 from evergraph.experiments.targets import TARGETS, Request, Target
@@ -101,6 +101,8 @@ def make_request(
     names = [part.strip() for part in backbone.split(",")] if backbone else list(target.backbones)
     if len(set(names)) < len(names):
         raise ConfigError(f"each backbone is wanted once, got {backbone!r} instead")
+    if features is not None:
+        DerivedFeatures.parse(features)
     return Request(
         dataset=name if is_path(name) else DATASETS.canonical(name),
         features=features,

@@ -61,7 +61,7 @@ class Exhibit:
 
     def write(self, folder: Path) -> list[Path]:
         """Write all five; StoreError in one sentence where that cannot be done."""
-        make_folder(folder)
+        make_folder(folder, "--write")
         paths = [folder / f"{self.name}.{suffix}" for suffix in ("md", "tex", "csv", "png", "pdf")]
         try:
             for path, text in zip(paths, (self.markdown(), self.latex(), self.csv()), strict=False):
