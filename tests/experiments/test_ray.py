@@ -35,7 +35,7 @@ def config(method: str = "finetune", seed: int = 0, epochs: int = 3, **sections:
     return RunConfig.from_values({**values, **sections})
 
 
-QUICK = [config("finetune"), config("ftf-er-prob")]
+QUICK = config("finetune")
 SLOW = [config("ftf-er-prob", seed, epochs=600) for seed in (0, 1)]
 ENDLESS = config(epochs=1_000_000)
 BROKEN = config(dataset={"name": "nowhere/graph.npz"})
@@ -96,7 +96,7 @@ def cluster() -> Iterator[Cluster]:
 def local(tmp_path_factory: pytest.TempPathFactory) -> dict[RunConfig, Outcome]:
     """What the local executor makes of all runs."""
     out = tmp_path_factory.mktemp("local")
-    outcomes = run_local([*QUICK, *SLOW, BROKEN], Job(out, None, 1), 2, lambda ended, running: None)
+    outcomes = run_local([*SLOW, QUICK, BROKEN], Job(out, None, 1), 2, lambda ended, running: None)
     return {outcome.config: outcome for outcome in outcomes}
 
 
@@ -171,34 +171,28 @@ def starts(folder: Path) -> list[int]:
     return [index for index, task in enumerate(tasks) if "load" in task["seconds"]]
 
 
-def test_every_number_equals_the_local_one_and_a_failure_has_the_same_words(
+def test_a_grid_with_a_killed_process_and_a_failure_has_every_number_of_the_local_executor(
     cluster: Cluster, local: dict[RunConfig, Outcome], tmp_path: Path
 ) -> None:
-    configs = [QUICK[0], BROKEN, QUICK[1]]
-    outcomes = run_ray(configs, Job(tmp_path / "runs", None, 1), 2, cluster.address, patient())
-    assert {outcome.config for outcome in outcomes} == set(configs)
-    assert_same(outcomes, local)
-    assert "nowhere/graph.npz" in str(local[BROKEN].error)
-
-
-def test_a_run_whose_process_is_killed_goes_on_after_its_last_task(
-    cluster: Cluster, local: dict[RunConfig, Outcome], tmp_path: Path
-) -> None:
-    run, times = SLOW[0], list[int]()
-    first = tmp_path / run.label() / "task-000.json"
+    killed, times = SLOW[0], list[int]()
+    first = tmp_path / killed.label() / "task-000.json"
 
     def kill() -> None:
         until(first.exists)
         times.append(first.stat().st_mtime_ns)
-        (pid,) = cluster.workers(run)
+        (pid,) = cluster.workers(killed)
         os.kill(pid, signal.SIGKILL)
 
     killer = meanwhile(kill)
-    outcomes = run_ray([run], Job(tmp_path, None, 1), 1, cluster.address, patient())
+    configs = [killed, BROKEN, QUICK]
+    outcomes = run_ray(configs, Job(tmp_path, None, 1), 2, cluster.address, patient())
     killer.join()
+    assert {outcome.config for outcome in outcomes} == set(configs)
     assert_same(outcomes, local)
+    assert "nowhere/graph.npz" in str(local[BROKEN].error)
     assert first.stat().st_mtime_ns == times[0]
-    assert len(starts(first.parent)) == 2
+    assert len(starts(first.parent)) == 2  # it went on after a task and was not begun anew
+    assert starts(tmp_path / QUICK.label()) == [0]
 
 
 SLOW_GRID = """
@@ -309,7 +303,7 @@ def test_without_an_address_a_ray_of_its_own_comes_and_goes(
     assert listening
     assert all(host.endswith("0100007F") for host in listening)  # 127.0.0.1, also as an address of IPv6
     (folder,) = json.loads((tmp_path / "out").read_text())["done"]
-    assert_same([Outcome(QUICK[0], tmp_path / folder)], local)
+    assert_same([Outcome(QUICK, tmp_path / folder)], local)
     until(lambda: not marked(mark))
 
 
