@@ -14,8 +14,8 @@ def keep_freed_memory() -> bool:
     """Let glibc keep blocks up to 32 MiB that were freed; True where that was possible.
 
     An epoch frees its activations and asks for the same sizes again in the next one. By default glibc gives such
-    blocks back to the system each time, and the system clears every page anew: a quarter of a small epoch
-    (benchmarks/epoch.py). Elsewhere than on glibc nothing happens.
+    blocks back to the system each time, and the system clears every page anew, which takes a good part of a small
+    epoch. Elsewhere than on glibc nothing happens.
     """
     if not sys.platform.startswith("linux"):
         return False

@@ -24,7 +24,7 @@ SMALL = 512
 DUST = 1e-20
 """Smaller derivatives of a loss cannot move a weight, for Adam compares them with 1e-8. Nodes that are classified
 without doubt have them; their products fall below the smallest normal number of 32 bits, and a matrix product with
-such numbers takes a hundred times as long: a GIN on Amazon Computers trained 2.7 times slower with them."""
+such numbers takes many times as long, so that a GIN or an unnormalised GCN trains markedly slower with them."""
 
 
 class TrainConfig(Settings):

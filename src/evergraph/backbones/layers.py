@@ -110,7 +110,7 @@ class Dropout(nn.Module):
         """0 for what is dropped, 1 / (1 - share) for what is kept."""
         if self.generator is None:
             raise RuntimeError("dropout needs a generator while training; the optimiser loop gives it one")
-        # Sixteen random bits a value, four values a draw: the draws were a sixth of a GAT's epoch.
+        # Sixteen random bits a value, four values a draw: drawing is a good part of a GAT's epoch.
         count = shape.numel()
         draws = torch.empty(-(-count // 4), dtype=torch.int64).random_(-(1 << 63), None, generator=self.generator)
         bits = draws.view(torch.int16)[:count].view(shape)
