@@ -3,11 +3,11 @@
 import torch
 from pydantic import Field, model_validator
 from torch import Tensor, nn
-from torch.nn.functional import elu, leaky_relu
+from torch.nn.functional import elu
 
+from evergraph.backbones.attention import attended, attention
 from evergraph.backbones.layers import Dropout, Head, InputLinear, glorot
 from evergraph.backbones.message import InputProduct, MessageGraph, NodeFeatures
-from evergraph.backbones.products import Pattern, weighted_product
 from evergraph.config import Settings
 
 
@@ -50,29 +50,32 @@ class GAT(nn.Module):
     def hidden(self, x: NodeFeatures, graph: MessageGraph) -> Tensor:
         """The first layer's output on the nodes of frontier[1]."""
         z = self.first.multiply(self.input_product(x).dropped(self.dropout))
-        by_head = z.view(-1, self.heads, self.width)
-        weights = self.dropout(self.attention(by_head, graph))
-        apart = zip(weights.t().contiguous().unbind(), by_head.transpose(0, 1).contiguous().unbind(), strict=True)
-        parts = [weighted_product(graph.pattern(1), of_head, sent) for of_head, sent in apart]
+        to, sent = (side.t().contiguous() for side in self.sides(z, graph))
+        factors = self.dropout.factors(self.heads, graph.pattern(1).n_entries, z.device)
+        by_head = z.view(-1, self.heads, self.width).transpose(0, 1).contiguous()
+        heads = zip(to, sent, by_head, factors, strict=True)
+        parts = [attended(graph.pattern(1), *head, self.slope) for head in heads]
         return elu(torch.cat(parts, dim=1) + self.first.bias)
 
-    def attention(self, by_head: Tensor, graph: MessageGraph) -> Tensor:
-        """The first layer's weights, from W h (nodes, heads, width): (entries, heads)."""
-        to = (by_head.index_select(0, graph.own(1)) * self.attend_to).sum(dim=2)
-        sent = (by_head * self.attend_from).sum(dim=2)
-        return attention(graph.pattern(1), to, sent, self.slope)
+    def sides(self, z: Tensor, graph: MessageGraph) -> tuple[Tensor, Tensor]:
+        """What a node's own W h and what its neighbour's add to each raw weight: (nodes, heads) each."""
+        blocks = [torch.block_diag(*side.unsqueeze(2).unbind()) for side in (self.attend_to, self.attend_from)]
+        to, sent = (z @ torch.cat(blocks, dim=1)).chunk(2, dim=1)
+        return to.index_select(0, graph.own(1)), sent
+
+    def attention(self, z: Tensor, graph: MessageGraph) -> Tensor:
+        """The first layer's weights, from W h (nodes, heads * width): (entries, heads)."""
+        return attention(graph.pattern(1), *self.sides(z, graph), self.slope)
 
     def embed(self, x: NodeFeatures, graph: MessageGraph) -> Tensor:
         """What the output layer sees: the attended hidden layer, (rows, hidden)."""
         hidden = self.dropout(self.hidden(x, graph))
-        weights = self.head.attention(hidden @ self.head.weight, graph, self.slope)
-        return weighted_product(graph.pattern(2), self.dropout(weights), hidden)
+        return self.head.attended(hidden @ self.head.weight, hidden, graph, self.slope, self.dropout)
 
     def forward(self, x: NodeFeatures, graph: MessageGraph) -> Tensor:
         """(rows, classes)."""
         z = self.dropout(self.hidden(x, graph)) @ self.head.weight
-        weights = self.dropout(self.head.attention(z, graph, self.slope))
-        return weighted_product(graph.pattern(2), weights, z) + self.head.bias
+        return self.head.attended(z, z, graph, self.slope, self.dropout) + self.head.bias
 
 
 class AttentionHead(Head):
@@ -91,16 +94,14 @@ class AttentionHead(Head):
 
     def attention(self, z: Tensor, graph: MessageGraph, slope: float) -> Tensor:
         """One weight for each entry of the second step."""
-        to, sent = (z @ self.attend_to).index_select(0, graph.own(2)), z @ self.attend_from
-        return attention(graph.pattern(2), to, sent, slope).squeeze(1)
+        return attention(graph.pattern(2), *self.sides(z, graph), slope).squeeze(1)
 
+    def attended(self, z: Tensor, dense: Tensor, graph: MessageGraph, slope: float, dropout: Dropout) -> Tensor:
+        """`dense` averaged with these weights, after dropout on the weights."""
+        to, sent = (side.squeeze(1) for side in self.sides(z, graph))
+        (factor,) = dropout.factors(1, graph.pattern(2).n_entries, z.device)
+        return attended(graph.pattern(2), to, sent, dense, factor, slope)
 
-def attention(pattern: Pattern, to: Tensor, sent: Tensor, slope: float) -> Tensor:
-    """softmax over each row of LeakyReLU(to_i + sent_j): (entries, heads)."""
-    return row_softmax(pattern, leaky_relu(pattern.of_row(to) + pattern.of_column(sent), slope))
-
-
-def row_softmax(pattern: Pattern, raw: Tensor) -> Tensor:
-    """softmax of entry values over each row: (entries, k)."""
-    shifted = torch.exp(raw - pattern.of_row(pattern.row_max(raw)))
-    return shifted / pattern.of_row(pattern.row_sum(shifted))
+    def sides(self, z: Tensor, graph: MessageGraph) -> tuple[Tensor, Tensor]:
+        """What a node's own z and what its neighbour's add to each raw weight: (nodes, 1) each."""
+        return (z @ self.attend_to).index_select(0, graph.own(2)), z @ self.attend_from

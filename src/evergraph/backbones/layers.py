@@ -1,6 +1,7 @@
 """The parts that backbones share: the first linear map, the head that grows, dropout from a given generator."""
 
 import math
+from collections.abc import Sequence
 
 import torch
 from torch import Tensor, nn
@@ -104,7 +105,14 @@ class Dropout(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         if not self.training or self.share == 0:
             return x
-        return x * self.factor(x.shape, x.device)
+        factor = self.factor(x.shape, x.device)
+        return x * factor if x.requires_grad else factor.mul_(x)
+
+    def factors(self, parts: int, size: int, device: torch.device) -> Sequence[Tensor | None]:
+        """For each of several parts, what dropout multiplies its (size,) values with; None for nothing."""
+        if not self.training or self.share == 0:
+            return [None] * parts
+        return self.factor(torch.Size((parts, size)), device).unbind()
 
     def factor(self, shape: torch.Size, device: torch.device) -> Tensor:
         """0 for what is dropped, 1 / (1 - share) for what is kept."""

@@ -48,6 +48,7 @@ class MessageGraph:
         self.frontier = self._frontiers(self.rows)
         self._operators: dict[tuple[Norm, int], SparseMatrix] = {}
         self._patterns: dict[int, Pattern] = {}
+        self._own: dict[int, Tensor] = {}
 
     def _frontiers(self, rows: NDArray[np.int64]) -> list[NDArray[np.int64]]:
         frontiers = [rows]
@@ -89,9 +90,11 @@ class MessageGraph:
         return self._patterns[step]
 
     def own(self, step: int) -> Tensor:
-        """Where the nodes of frontier[step] stand in frontier[step - 1]."""
-        positions = np.searchsorted(self.frontier[step - 1], self.frontier[step])
-        return torch.as_tensor(positions, device=self.device)
+        """Where the nodes of frontier[step] stand in frontier[step - 1]; made once."""
+        if step not in self._own:
+            positions = np.searchsorted(self.frontier[step - 1], self.frontier[step])
+            self._own[step] = torch.as_tensor(positions, device=self.device)
+        return self._own[step]
 
     @property
     def edge_index(self) -> Tensor:

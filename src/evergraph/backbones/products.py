@@ -69,6 +69,14 @@ class Pattern:
         """Sum of entry values (entries, k) over each row: (rows, k)."""
         return _SegmentSum.apply(values, self._row_incidence, self.row)  # type: ignore[no-any-return,no-untyped-call]
 
+    def row_total(self, values: Tensor) -> Tensor:
+        """Sum of one value for each entry over each row, without gradient: (rows,)."""
+        return self._row_incidence @ values
+
+    def column_total(self, values: Tensor) -> Tensor:
+        """Sum of one value for each entry over each column, without gradient: (columns,)."""
+        return self._column_incidence @ values
+
     def row_max(self, values: Tensor) -> Tensor:
         """Largest entry value (entries, k) of each row, without gradient: (rows, k); -inf for an empty row."""
         offsets = self.crow.long()

@@ -8,7 +8,8 @@ from torch import Tensor, nn
 from torch.nn.functional import leaky_relu
 
 from evergraph.backbones import CustomBackbone, MessageGraph, ModelInput
-from evergraph.backbones.gat import GAT, row_softmax
+from evergraph.backbones.attention import row_softmax
+from evergraph.backbones.gat import GAT
 from evergraph.backbones.gcn import GCN
 from evergraph.backbones.gin import GIN
 from evergraph.backbones.products import sampled_product
@@ -83,7 +84,7 @@ def attention_coefficients(model: nn.Module, inputs: ModelInput) -> list[Tensor]
     """
     x, graph = inputs
     if isinstance(model, GAT):
-        first = model.first.multiply(model.input_product(x)).view(-1, model.heads, model.width)
+        first = model.first.multiply(model.input_product(x))
         second = model.hidden(x, graph) @ model.head.weight
         return [model.attention(first, graph), model.head.attention(second, graph, model.slope)]
     if isinstance(model, GCN | GIN):

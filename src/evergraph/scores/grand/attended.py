@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from evergraph.backbones.gat import attention
+from evergraph.backbones.attention import attention
 from evergraph.backbones.products import Pattern, csr_product
 
 
