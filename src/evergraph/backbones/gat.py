@@ -59,8 +59,8 @@ class GAT(nn.Module):
 
     def sides(self, z: Tensor, graph: MessageGraph) -> tuple[Tensor, Tensor]:
         """What a node's own W h and what its neighbour's add to each raw weight: (nodes, heads) each."""
-        blocks = [torch.block_diag(*side.unsqueeze(2).unbind()) for side in (self.attend_to, self.attend_from)]
-        to, sent = (z @ torch.cat(blocks, dim=1)).chunk(2, dim=1)
+        both = torch.cat([_by_head(self.attend_to), _by_head(self.attend_from)], dim=1)
+        to, sent = (z @ both).chunk(2, dim=1)
         return to.index_select(0, graph.own(1)), sent
 
     def attention(self, z: Tensor, graph: MessageGraph) -> Tensor:
@@ -105,3 +105,8 @@ class AttentionHead(Head):
     def sides(self, z: Tensor, graph: MessageGraph) -> tuple[Tensor, Tensor]:
         """What a node's own z and what its neighbour's add to each raw weight: (nodes, 1) each."""
         return (z @ self.attend_to).index_select(0, graph.own(2)), z @ self.attend_from
+
+
+def _by_head(vectors: Tensor) -> Tensor:
+    """One vector for each head as the columns of a matrix, each in its head's rows: (heads * width, heads)."""
+    return torch.block_diag(*vectors.unsqueeze(2).unbind())  # type: ignore[no-untyped-call,no-any-return]
