@@ -44,13 +44,20 @@ class Narrowing:
         self.layer.narrowed = None
 
 
+def occurring_features(model: nn.Module, inputs: Sequence[ModelInput]) -> tuple[InputLinear, list[Tensor]] | None:
+    """The layer that meets the features, and those that occur in each input, where all inputs are sparse."""
+    layer, meets = getattr(model, "first", None), getattr(model, "input_product", None)
+    if not isinstance(layer, InputLinear) or meets is None:
+        return None
+    found = [meets(entry.x).columns for entry in inputs]
+    return None if any(columns is None for columns in found) else (layer, found)
+
+
 def narrow(model: nn.Module, inputs: Sequence[ModelInput]) -> Narrowing | None:
     """Narrow a backbone that says what its first weight meets, if that is sparse and few features occur."""
-    layer = getattr(model, "first", None)
-    if not isinstance(layer, InputLinear) or not hasattr(model, "input_product"):
+    found = occurring_features(model, inputs)
+    if found is None:
         return None
-    occurring = [model.input_product(entry.x).columns for entry in inputs]  # type: ignore[operator]
-    if any(columns is None for columns in occurring):
-        return None
+    layer, occurring = found
     columns = torch.unique(torch.cat(occurring))
     return Narrowing(model, layer, columns) if len(columns) <= WORTH_IT * len(layer.weight) else None

@@ -1,16 +1,21 @@
 """GEM: the projection's optimality conditions, the past gradients, and what the memory holds."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from scipy import sparse
 from torch import Tensor
 
 from evergraph.backbones import BACKBONES
-from evergraph.methods.gem import GEM, Projection, nonnegative_minimiser, projected
+from evergraph.backbones.layers import InputLinear
+from evergraph.graph import Graph
+from evergraph.methods import gem
+from evergraph.methods.gem import GEM, Projection, multipliers, nonnegative_minimiser
 from evergraph.run import make_learner
 from evergraph.stream import learner_view
 from evergraph.training import batch_loss
@@ -27,6 +32,11 @@ def vectors(tasks: int, width: int, seed: int) -> tuple[Tensor, Tensor]:
     return torch.as_tensor(rng.standard_normal(width)).float(), torch.as_tensor(past).float()
 
 
+def projected(gradient: Tensor, past: Tensor, margin: float) -> Tensor:
+    """g + Σ_s v_s g_s."""
+    return gradient + multipliers(past @ gradient, past @ past.T, margin) @ past
+
+
 @settings(max_examples=150)
 @given(
     tasks=st.integers(1, 6), width=st.integers(1, 9), seed=st.integers(0, 999), margin=st.sampled_from([0.0, 0.5])
@@ -34,10 +44,8 @@ def vectors(tasks: int, width: int, seed: int) -> tuple[Tensor, Tensor]:
 def test_the_projection_is_optimal(tasks: int, width: int, seed: int, margin: float) -> None:
     """v >= m, ⟨g̃, g_s⟩ >= 0, and no v_s above the margin where g_s does not bind: Karush, Kuhn and Tucker."""
     gradient, past = vectors(tasks, width, seed)
+    assume((past @ gradient < 0).any())
     found = projected(gradient, past, margin)
-    if (past @ gradient >= 0).all():
-        assert found is gradient
-        return
     gram = (past.double() @ past.double().T).numpy()
     linear = (past.double() @ gradient.double()).numpy() + margin * gram.sum(axis=1)
     above = nonnegative_minimiser(gram, linear)
@@ -67,17 +75,13 @@ def test_a_single_conflict_is_the_textbook_projection() -> None:
     assert torch.allclose(projected(gradient, past, 0.75), torch.tensor([-0.5, 1.0]), atol=1e-6)
 
 
-def test_what_is_not_a_number_is_left_to_the_loop() -> None:
-    gradient = torch.tensor([torch.nan, 1.0])
-    assert projected(gradient, torch.ones(1, 2), 0.5) is gradient
-
-
-def trained(backbone: str, setting: str) -> GEM:
+def trained(backbone: str, setting: str, graph: Graph | None = None) -> GEM:
     small: dict[str, Any] = {"name": backbone, "hidden": 8}
     small |= {"heads": 2, "dropout": 0.0} if backbone == "gat" else {}
     config = run_config(method={"name": "gem"}, backbone=small, stream={"setting": setting})
-    stream = stream_of(tiny_graph((6,) * 6), config)
-    learner = learn_tasks(make_learner(config, 5), config, stream, range(2))
+    graph = tiny_graph((6,) * 6) if graph is None else graph
+    stream = stream_of(graph, config)
+    learner = learn_tasks(make_learner(config, graph.n_features), config, stream, range(2))
     assert isinstance(learner, GEM)
     learner.net.grow(learner_view(stream[2]))
     return learner
@@ -105,6 +109,42 @@ def test_a_models_gradient_is_replaced_by_its_projection(backbone: str, setting:
     found = torch.cat([value.grad.flatten() for value in parameters if value.grad is not None])
     assert torch.allclose(found, projected(against, torch.stack(flat), 0.5), atol=1e-5)
     assert (torch.stack(flat) @ found >= -1e-5).all()
+
+
+@pytest.mark.parametrize("setting", ["class-il", "task-il"])
+@pytest.mark.parametrize("backbone", list(BACKBONES))
+def test_rows_kept_apart_change_nothing(backbone: str, setting: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    graph = tiny_graph((6,) * 6, share=0.05)
+    words = sparse.random_array((graph.n_nodes, 60), density=0.03, rng=0, dtype=np.float32, format="csr")
+    learner = trained(backbone, setting, replace(graph, features=words))
+    model, memories = learner.net.model, learner.memories()
+    parameters = list(model.parameters())
+    total = torch.stack([batch_loss(model, batch) for batch in memories]).sum()
+    against = [-part for part in torch.autograd.grad(total, parameters)]
+    found = []
+    for share in (0.0, 1.0):
+        monkeypatch.setattr(gem, "WORTH_IT", share)
+        projection = Projection(model, memories, 0.5)
+        assert (projection.rows is None) is (share == 0)
+        for value, part in zip(parameters, against, strict=True):
+            value.grad = part.clone()
+        projection()
+        found.append([value.grad for value in parameters if value.grad is not None])
+    assert not torch.allclose(against[0], found[0][0], atol=1e-3)
+    for whole, apart in zip(*found, strict=True):
+        assert torch.allclose(whole, apart, rtol=1e-4, atol=1e-5)
+    assert isinstance(model.first, InputLinear)
+    assert model.first.narrowed is None
+
+
+def test_what_is_not_a_number_is_left_to_the_loop() -> None:
+    learner = trained("gcn", "class-il")
+    for value in learner.net.model.parameters():
+        value.grad = torch.full_like(value, torch.nan)
+    Projection(learner.net.model, learner.memories(), 0.5)()
+    for value in learner.net.model.parameters():
+        assert value.grad is not None
+        assert value.grad.isnan().all()
 
 
 def test_a_models_gradient_that_conflicts_with_nothing_is_left_alone() -> None:

@@ -6,13 +6,16 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from pydantic import Field
+from scipy import sparse
 from scipy.optimize import nnls
 from torch import Tensor, nn
 
+from evergraph.backbones.layers import InputLinear
+from evergraph.backbones.products import Pattern, sampled_product
 from evergraph.buffer import ReplayBuffer
 from evergraph.config import Settings
 from evergraph.methods.base import Memory, MethodEntry
-from evergraph.methods.importance import derivatives
+from evergraph.narrowing import occurring_features
 from evergraph.net import Net
 from evergraph.seeding import Purpose, numpy_generator
 from evergraph.selection import Selection, choose_per_class
@@ -71,43 +74,128 @@ class Projection:
     """Replaces a model's gradient by its projection.
 
     Each memory is a piece of graph of its own, so that the gradients of all past tasks together touch every stored
-    node once.
+    node once. `rows` holds the past gradients of the first weight where few features occur, `past` all others.
     """
 
     def __init__(self, model: nn.Module, memories: Sequence[Batch], margin: float):
-        self.parameters = list(model.parameters())
         self.model = model
         self.memories = memories
         self.margin = margin
-        first = self.parameters[0]
-        self.past = first.new_empty(len(memories), sum(value.numel() for value in self.parameters))
+        self.rows = occurring_rows(model, memories)
+        self.parameters = [p for p in model.parameters() if self.rows is None or p is not self.rows.layer.weight]
+        size = sum(value.numel() for value in self.parameters)
+        self.past = self.parameters[0].new_empty(len(memories), size)
 
     def __call__(self) -> None:
-        for row, batch in zip(self.past, self.memories, strict=True):
-            found = derivatives(batch_loss(self.model, batch), self.model)
-            torch.cat([value.reshape(-1) for value in found.values()], out=row)
-        held = [torch.zeros_like(value) if value.grad is None else value.grad for value in self.parameters]
-        current = torch.cat([value.reshape(-1) for value in held])
-        result = projected(current, self.past, self.margin)
-        if result is not current:
-            parts = torch.split(result, [value.numel() for value in self.parameters])
-            for value, part in zip(self.parameters, parts, strict=True):
-                value.grad = part.view_as(value)
+        self._look_back()
+        current = torch.cat([gradient_of(value).reshape(-1) for value in self.parameters])
+        inner = self.past @ current
+        if self.rows is not None:
+            inner = inner + self.rows.inner()
+        if not (inner < 0).any():
+            return
+        gram = self.past @ self.past.T
+        if self.rows is not None:
+            gram = gram + self.rows.gram()
+        v = multipliers(inner, gram, self.margin)
+        parts = torch.split(current + v @ self.past, [value.numel() for value in self.parameters])
+        for value, part in zip(self.parameters, parts, strict=True):
+            value.grad = part.view_as(value)
+        if self.rows is not None:
+            self.rows.lean(v)
+
+    def _look_back(self) -> None:
+        """The gradient of every memory's loss."""
+        for index, batch in enumerate(self.memories):
+            sought = self.parameters if self.rows is None else [*self.parameters, self.rows.narrow(index)]
+            loss = batch_loss(self.model, batch)
+            found = torch.autograd.grad(loss, sought, allow_unused=True, materialize_grads=True)
+            if self.rows is not None:
+                self.rows.store(index, found[-1])
+            own = found[: len(self.parameters)]
+            torch.cat([value.reshape(-1) for value in own], out=self.past[index])
 
 
-def projected(gradient: Tensor, past: Tensor, margin: float) -> Tensor:
-    """The gradient itself if ⟨g, g_s⟩ >= 0 for all rows g_s of `past`, else g + Σ_s v_s g_s, where that holds.
+class OccurringRows:
+    """Past gradients of the first weight, each only in the rows of the features that occur in its memory.
+
+    The rows of all memories stand one below the other; two of the same feature meet in the inner product of their
+    memories' gradients, any others do not.
+    """
+
+    def __init__(self, layer: InputLinear, columns: Sequence[Tensor]):
+        self.layer = layer
+        self.columns = columns
+        self.all_columns = torch.cat(list(columns))
+        sizes = torch.tensor([len(own) for own in columns])
+        self.bounds = [0, *sizes.cumsum(0).tolist()]
+        weight = layer.weight
+        self.memory = torch.arange(len(columns)).repeat_interleave(sizes).to(weight.device)
+        self.rows = weight.new_empty(len(self.all_columns), weight.shape[1])
+        count, features = len(self.rows), self.all_columns.cpu().numpy()
+        of_feature = sparse.csr_array((np.ones(count), (np.arange(count), features)), shape=(count, len(weight)))
+        same = sparse.csr_array(of_feature @ of_feature.T)
+        self.same = Pattern(same.indptr, same.indices, same.shape, weight.device)
+        self.pair = self.memory[self.same.row.long()] * len(columns) + self.memory[self.same.col.long()]
+
+    def narrow(self, index: int) -> Tensor:
+        """The rows of the weight that a memory meets, with which the layer works until `store`."""
+        rows = self.layer.weight.detach().index_select(0, self.columns[index]).requires_grad_()
+        self.layer.narrowed = (self.columns[index], rows)
+        return rows
+
+    def store(self, index: int, gradient: Tensor) -> None:
+        """Keep a memory's gradient, and give the layer its whole weight back."""
+        self.rows[self.bounds[index] : self.bounds[index + 1]] = gradient
+        self.layer.narrowed = None
+
+    def inner(self) -> Tensor:
+        """The product of each memory's gradient with the one that the weight has: (memories,)."""
+        present = gradient_of(self.layer.weight).index_select(0, self.all_columns)
+        products = (self.rows * present).sum(dim=1)
+        return products.new_zeros(len(self.columns)).index_add_(0, self.memory, products)
+
+    def gram(self) -> Tensor:
+        """The products of the memories' gradients with each other: (memories, memories)."""
+        products = sampled_product(self.same, self.rows, self.rows)
+        count = len(self.columns)
+        return products.new_zeros(count * count).index_add_(0, self.pair, products).view(count, count)
+
+    def lean(self, v: Tensor) -> None:
+        """Add v_s times each memory's gradient to the one that the weight has."""
+        gradient = gradient_of(self.layer.weight).clone()
+        self.layer.weight.grad = gradient.index_add_(0, self.all_columns, self.rows * v[self.memory][:, None])
+
+
+WORTH_IT = 0.05
+"""Rows are kept apart where they have at most this share of the products that whole gradients would have."""
+
+
+def occurring_rows(model: nn.Module, memories: Sequence[Batch]) -> OccurringRows | None:
+    """What keeps the first weight's past gradients small, where few features occur in each memory."""
+    found = occurring_features(model, [batch.input for batch in memories])
+    if found is None:
+        return None
+    layer, columns = found
+    often = torch.bincount(torch.cat(columns), minlength=len(layer.weight))
+    worth_it = int(often.square().sum()) <= WORTH_IT * len(memories) ** 2 * len(layer.weight)
+    return OccurringRows(layer, columns) if worth_it else None
+
+
+def gradient_of(parameter: nn.Parameter) -> Tensor:
+    """A parameter's gradient; zeros where it has none."""
+    return torch.zeros_like(parameter) if parameter.grad is None else parameter.grad
+
+
+def multipliers(inner: Tensor, gram: Tensor, margin: float) -> Tensor:
+    """v with which g + Σ_s v_s g_s goes against no past gradient g_s, of ⟨g, g_s⟩ and ⟨g_s, g_t⟩.
 
     v minimises ‖g + Σ_s v_s g_s‖ subject to v >= margin; for margin = 0 the result is the closest vector to g that
     conflicts with no g_s, and a larger margin leans further towards the past.
     """
-    inner = past @ gradient
-    if not (inner < 0).any():
-        return gradient
-    gram = (past @ past.T).double().cpu().numpy()
-    linear = inner.double().cpu().numpy() + margin * gram.sum(axis=1)
-    v = margin + nonnegative_minimiser(gram, linear)
-    return gradient + torch.as_tensor(v, dtype=past.dtype, device=past.device) @ past
+    matrix = gram.double().cpu().numpy()
+    linear = inner.double().cpu().numpy() + margin * matrix.sum(axis=1)
+    return torch.as_tensor(margin + nonnegative_minimiser(matrix, linear), dtype=gram.dtype, device=gram.device)
 
 
 def nonnegative_minimiser(gram: NDArray[np.float64], linear: NDArray[np.float64]) -> NDArray[np.float64]:
