@@ -64,6 +64,19 @@ def test_the_best_of_each_class_are_kept(name: str, space: str) -> None:
             assert np.sort(kept) == pytest.approx(np.sort(own)[-4:], abs=1e-5)
 
 
+@pytest.mark.parametrize("moment", ["before", "after"])
+def test_nodes_are_chosen_before_or_after_a_task_is_learned(moment: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    learner, stream = learner_of("er-gnn-mf", budget=4, space="hidden", moment=moment)
+    steps: list[str] = []
+    choose, fit = ERGNN.chosen, Net.fit
+    monkeypatch.setattr(ERGNN, "chosen", lambda *given: (steps.append("choose"), choose(*given))[1])
+    monkeypatch.setattr(Net, "fit", lambda *given: (steps.append("learn"), fit(*given))[1])
+    for task in stream:
+        learner.learn(learner_view(task), (), Watch())
+    assert steps == (["choose", "learn"] if moment == "before" else ["learn", "choose"]) * len(stream)
+    assert learner.memory().nodes == 4 * len(SIZES)
+
+
 @pytest.mark.parametrize("name", ["er-gnn-mf", "er-gnn-cm"])
 @pytest.mark.parametrize("sparse_features", [False, True])
 def test_nodes_are_kept_with_their_features_and_without_edges(name: str, sparse_features: bool) -> None:

@@ -164,6 +164,19 @@ def test_a_models_gradient_that_conflicts_with_nothing_is_left_alone() -> None:
         assert torch.equal(value.grad.flatten(), part)
 
 
+def test_a_past_loss_can_be_taken_among_the_classes_known_then() -> None:
+    config = run_config(method={"name": "gem", "past_classes": "known"}, backbone={"hidden": 8})
+    stream = stream_of(tiny_graph((6,) * 6), config)
+    learner = learn_tasks(make_learner(config, 5), config, stream, range(2))
+    assert isinstance(learner, GEM)
+    learner.net.grow(learner_view(stream[2]))
+    first, second = learner.memories()
+    for batch, known in ((first, 2), (second, 4)):
+        logits = learner.net.model(*batch.input)[:, :known]
+        losses = torch.nn.functional.cross_entropy(logits, batch.labels, reduction="none")
+        assert batch_loss(learner.net.model, batch).item() == pytest.approx((batch.weights @ losses).item())
+
+
 def test_the_memory_is_the_budget_of_each_class_with_the_edges_between() -> None:
     config = run_config(method={"name": "gem", "budget": 3}, backbone={"hidden": 8})
     graph = tiny_graph((12, 9, 3, 14), share=0.4)

@@ -29,12 +29,20 @@ class NodeScore(Enum):
     CM = "cm"
 
 
+class Moment(Enum):
+    """When a task's nodes are chosen: before it is learned, as the field's public benchmark does, or after."""
+
+    BEFORE = "before"
+    AFTER = "after"
+
+
 class ERGNNConfig(Settings):
-    """budget: nodes of each class; space: where nodes are compared."""
+    """budget: nodes of each class; space: where nodes are compared; moment: when, which matters for `hidden`."""
 
     budget: int = Field(60, ge=1)
     score: NodeScore = NodeScore.MF
     space: Space = Space.FEATURES
+    moment: Moment = Moment.AFTER
     distance: float = Field(0.5, gt=0)
 
 
@@ -57,7 +65,15 @@ class ERGNN:
         stored = self.buffer.memory().nodes
         share = stored / (stored + len(task.train)) if stored else 1.0
         current = self.net.batch(task.graph, task.train, task.train_labels, share)
-        self.net.fit(task, [current, *self.buffer.batches(self.net, 1 - share)], watch)
+        batches = [current, *self.buffer.batches(self.net, 1 - share)]
+        if self.config.moment is Moment.BEFORE:
+            self.store(task, watch)
+        self.net.fit(task, batches, watch)
+        if self.config.moment is Moment.AFTER:
+            self.store(task, watch)
+
+    def store(self, task: TaskView, watch: Watch) -> None:
+        """Choose nodes of a task and keep them."""
         with watch.phase("select"):
             chosen = self.chosen(task)
             self.buffer.add(without_edges(task, chosen), np.arange(len(chosen)), task.graph.labels[chosen])
