@@ -1,5 +1,6 @@
 """ER-GNN: which nodes it keeps, that it keeps no edges, and how the two losses are weighed."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -68,9 +69,16 @@ def test_the_best_of_each_class_are_kept(name: str, space: str) -> None:
 def test_nodes_are_chosen_before_or_after_a_task_is_learned(moment: str, monkeypatch: pytest.MonkeyPatch) -> None:
     learner, stream = learner_of("er-gnn-mf", budget=4, space="hidden", moment=moment)
     steps: list[str] = []
-    choose, fit = ERGNN.chosen, Net.fit
-    monkeypatch.setattr(ERGNN, "chosen", lambda *given: (steps.append("choose"), choose(*given))[1])
-    monkeypatch.setattr(Net, "fit", lambda *given: (steps.append("learn"), fit(*given))[1])
+
+    def told(step: str, call: Callable[..., Any]) -> Callable[..., Any]:
+        def run(*given: Any) -> Any:
+            steps.append(step)
+            return call(*given)
+
+        return run
+
+    monkeypatch.setattr(ERGNN, "chosen", told("choose", ERGNN.chosen))
+    monkeypatch.setattr(Net, "fit", told("learn", Net.fit))
     for task in stream:
         learner.learn(learner_view(task), (), Watch())
     assert steps == (["choose", "learn"] if moment == "before" else ["learn", "choose"]) * len(stream)

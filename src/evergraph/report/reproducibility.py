@@ -105,7 +105,7 @@ def settings_table(records: Records) -> str:
 
 def checks_table(records: Records) -> str:
     """One row for each method and the setting that was changed."""
-    keys = ("backbone.name", "backbone.norm", "method.margin", "method.weight")
+    keys = tuple(DEFAULTS)
     rows = []
     for (method, *values), runs in sorted(grouped(records, ("method.name", *keys)).items(), key=str):
         changed = [
@@ -117,7 +117,15 @@ def checks_table(records: Records) -> str:
     return markdown_table(["method", "changed", "AA / AF, %", "seeds"], rows)
 
 
-DEFAULTS = {"backbone.name": "gcn", "backbone.norm": "symmetric", "method.margin": 0.5, "method.weight": 10_000.0}
+DEFAULTS = {
+    "backbone.name": "gcn",
+    "backbone.norm": "symmetric",
+    "method.margin": 0.5,
+    "method.past_classes": "all",
+    "method.space": "features",
+    "method.moment": "after",
+    "method.weight": 10_000.0,
+}
 """What the settings of `checks_table` are where they were not changed."""
 
 
