@@ -148,6 +148,7 @@ def benchmark_table(records: Records) -> str:
 
 ARXIV = Request("ogbn-arxiv", features="spectral:128", seeds=(0,))
 CORA = Request("cora-papers70", seeds=(0, 1, 2))
+AMAZON = Request("amazon-computers", seeds=(0, 1, 2))
 
 TABLES: dict[str, Block] = {
     "fusion-amazon": Block("fusion-amazon", of_records(fusion_table)),
@@ -160,6 +161,10 @@ TABLES: dict[str, Block] = {
     "cost-cora": Block("methods-cora", exhibit("table6", CORA)),
     "methods-arxiv": Block("arxiv", exhibit("table2", ARXIV)),
     "components-arxiv": Block("arxiv", exhibit("table3", ARXIV)),
+    "components-amazon": Block("fusion-amazon", exhibit("table3", Request("amazon-computers"))),
+    "feature-scores-amazon": Block("scores-amazon", exhibit("table4", AMAZON)),
+    "topology-scores-amazon": Block("scores-amazon", exhibit("table5", AMAZON)),
+    "beta-amazon": Block("beta-amazon", exhibit("fig-beta", AMAZON)),
     "benchmark-gcn-amazon": Block("benchmark-gcn-amazon", of_records(benchmark_table)),
     "checks-amazon": Block("checks-amazon", of_records(checks_table)),
     "settings-amazon": Block("settings-amazon", of_records(settings_table)),
