@@ -12,6 +12,7 @@ from scipy import sparse
 from evergraph import ContinualClassifier, load_dataset
 from evergraph.classifier import from_pyg
 from evergraph.errors import ConfigError, DataError, StoreError
+from evergraph.watch import Watch
 
 Piece = tuple[sparse.csr_array, NDArray[np.float32], NDArray[np.int64]]
 SETTINGS = {"method": {"name": "ftf-er-prob", "budget": 10}, "train": {"epochs": 30}}
@@ -46,6 +47,27 @@ def test_unknown_labels_are_not_learned_but_predicted() -> None:
     model = ContinualClassifier(**SETTINGS).fit(adjacency, features, hidden)
     assert model.learner.memory().nodes == 20
     assert (model.predict(adjacency, features) == labels).mean() > 0.9
+
+
+@pytest.mark.parametrize("method", ["ftf-er-prob", "gem", "mas"])
+@pytest.mark.parametrize("sparse_features", [False, True])
+def test_an_interrupted_fit_leaves_everything_as_it_was(method: str, sparse_features: bool) -> None:
+    settings = {"method": {"name": method}, "train": {"epochs": 5}}
+    parts = [(a, sparse.csr_array(x) if sparse_features else x, y) for a, x, y in pieces()]
+
+    class Impatient(Watch):
+        def epoch(self, epoch: int, loss: float) -> None:
+            if epoch == 3:
+                raise KeyboardInterrupt
+
+    undisturbed = ContinualClassifier(**settings).fit(*parts[0]).fit(*parts[1])
+    model = ContinualClassifier(**settings)
+    for part in parts[:2]:
+        with pytest.raises(KeyboardInterrupt):
+            model.fit(*part, watch=Impatient())
+        model.fit(*part)
+    assert model.classes == [100, 101, 102, 103]
+    assert np.array_equal(model.predict_logits(*parts[0][:2]), undisturbed.predict_logits(*parts[0][:2]))
 
 
 def test_a_loaded_classifier_goes_on_like_the_saved_one(tmp_path: Path) -> None:

@@ -42,7 +42,10 @@ class ContinualClassifier:
     def fit(
         self, adjacency: Any, features: Any, labels: ArrayLike, watch: Watch | None = None
     ) -> "ContinualClassifier":
-        """Learn the classes in `labels`, all of them new; -1 marks a node whose class is not known."""
+        """Learn the classes in `labels`, all of them new; -1 marks a node whose class is not known.
+
+        What goes wrong or is interrupted leaves the classifier as it was before.
+        """
         given = np.asarray(labels)
         if given.dtype.kind not in "iu":
             raise DataError(f"labels must be whole numbers, got values of type {given.dtype} instead")
@@ -66,7 +69,14 @@ class ContinualClassifier:
         if not self.n_tasks:
             self.n_features = graph.n_features
             self.learner = make_learner(self.config, self.n_features)
-        self.learner.learn(view, (), watch or Watch())
+        before = {name: value.clone() for name, value in self.learner.state().items()} if self.n_tasks else None
+        try:
+            self.learner.learn(view, (), watch or Watch())
+        except BaseException:
+            if before is not None:
+                self.learner = make_learner(self.config, self.n_features)
+                self.learner.load_state(before)
+            raise
         self.classes += fresh
         self.n_tasks += 1
         return self
