@@ -8,13 +8,14 @@ A block `<!-- begin NAME -->` … `<!-- end NAME -->` gets the table NAME; every
 import re
 import statistics
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from evergraph.experiments.records import grouped, read_records
 from evergraph.experiments.targets import ALL_BACKBONES, TARGETS, Request
+from evergraph.methods import METHODS
 from evergraph.report.exhibits import make_exhibit
 from evergraph.report.exhibits.exhibit import markdown_table
 from evergraph.report.exhibits.tables import published_text, verdict
@@ -37,22 +38,36 @@ def cell(records: Records) -> str:
 
 def fusion_table(records: Records) -> str:
     """Selection and orientation down, β across; then what they are to be compared with."""
-    keys = ("method.name", "method.feature_score", "method.orientation", "method.beta")
-    groups = grouped(records, keys)
-    betas = sorted({key[3] for key in groups if key[1] == "grand"})
+    scores = ("method.feature_score", "method.topology_score")
+    groups = grouped(records, ("method.name", *scores, "method.orientation", "method.beta"))
+    fused = {(key[0], *key[3:]): runs for key, runs in groups.items() if key[1:3] == ("grand", "hps")}
+    betas = sorted({key[2] for key in fused})
     rows = []
-    for selection in ("ftf-er-det", "ftf-er-prob"):
-        for orientation in ("paper", "opposite"):
-            found = [groups.get((selection, "grand", orientation if beta else "paper", beta), []) for beta in betas]
-            rows.append([f"{selection}, {orientation}", *(cell(runs) if runs else "" for runs in found)])
+    for selection, orientation in sorted({key[:2] for key in fused}, key=lambda key: (key[0], key[1] != "paper")):
+        found = [fused.get((selection, orientation if beta else "paper", beta), []) for beta in betas]
+        rows.append([f"{selection}, {orientation}", *(cell(runs) if runs else "" for runs in found)])
     table = markdown_table(["AA / AF, %", *(f"β = {beta:g}" for beta in betas)], rows)
-    others: list[tuple[str, tuple[Any, ...]]] = [("random selection", ("ftf-er-det", "random", "paper", 0.0))]
-    others += [(name, (name, None, None, None)) for name in ("finetune", "joint")]
-    lines = [f"- {name}: {cell(groups[key])}" for name, key in others if key in groups]
     seeds = max(len(runs) for runs in groups.values())
+    lines = [
+        f"- {name}: {cell(runs)}" + ("" if len(runs) == seeds else f" ({len(runs)} seeds)")
+        for name, runs in _beside_fusion(groups)
+    ]
     return f"{table}\n\nBeside it, with the same data, budget and seeds ({seeds} seeds each):\n\n" + "\n".join(
         lines
     )
+
+
+def _beside_fusion(groups: Mapping[tuple[Any, ...], Records]) -> list[tuple[str, Records]]:
+    """Runs without the potential, and what they are called."""
+    named = []
+    for (method, feature, topology, _, beta), runs in groups.items():
+        if feature == "random" and topology == "none":
+            named.append(("random selection", runs))
+        elif topology == "random":
+            named.append((f"{method}, GraNd and noise in the place of the potential, β = {beta:g}", runs))
+        elif feature is None:
+            named.append((method, runs))
+    return sorted(named, key=lambda entry: entry[0] in METHODS)
 
 
 @dataclass(frozen=True)
@@ -152,6 +167,7 @@ AMAZON = Request("amazon-computers", seeds=(0, 1, 2))
 
 TABLES: dict[str, Block] = {
     "fusion-amazon": Block("fusion-amazon", of_records(fusion_table)),
+    "fusion-gat-amazon": Block("fusion-gat-amazon", of_records(fusion_table)),
     "methods-digits": Block("methods-digits", exhibit("table2", Request("digits", seeds=(0, 1, 2)))),
     "methods-amazon": Block(
         "methods-amazon", exhibit("table2", Request("amazon-computers", backbones=ALL_BACKBONES))
