@@ -49,7 +49,7 @@ def fusion_table(records: Records) -> str:
     table = markdown_table(["AA / AF, %", *(f"β = {beta:g}" for beta in betas)], rows)
     seeds = max(len(runs) for runs in groups.values())
     lines = [
-        f"- {name}: {cell(runs)}" + ("" if len(runs) == seeds else f" ({len(runs)} seeds)")
+        f"- {name}: {cell(runs)}" + ("" if len(runs) == seeds else f" (seeds: {len(runs)})")
         for name, runs in _beside_fusion(groups)
     ]
     return f"{table}\n\nBeside it, with the same data, budget and seeds ({seeds} seeds each):\n\n" + "\n".join(
