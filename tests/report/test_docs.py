@@ -1,5 +1,6 @@
-"""The page in docs/ shows the committed records."""
+"""The page in docs/ and the README show the committed records."""
 
+import re
 from pathlib import Path
 
 from evergraph.report.groups import data_sets
@@ -20,3 +21,10 @@ def test_the_page_agrees_with_the_records() -> None:
 
 def test_the_command_that_makes_it_is_in_the_readme() -> None:
     assert COMMAND in (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def test_figures_in_the_readme_stand_in_the_tables() -> None:
+    tables = (ROOT / "REPRODUCIBILITY.md").read_text(encoding="utf-8")
+    figures = re.findall(r"\d+\.\d ± \d+\.\d", (ROOT / "README.md").read_text(encoding="utf-8"))
+    assert figures
+    assert [figure for figure in figures if f" {figure} " not in tables] == []
