@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from evergraph.backbones import BACKBONES
 from evergraph.errors import ConfigError
 from evergraph.methods import METHODS
-from evergraph.runconfig import RunConfig
+from evergraph.runconfig import RunConfig, completed
 
 
 @settings(max_examples=30)
@@ -97,3 +97,12 @@ def test_what_cannot_work_is_one_sentence(values: dict[str, Any], says: str) -> 
 def test_heads_must_share_the_hidden_layer() -> None:
     with pytest.raises(ConfigError, match="hidden must be a multiple of heads, got 256 and 7"):
         RunConfig.from_values({"backbone": {"name": "gat", "heads": 7}})
+
+
+def test_settings_that_came_later_are_filled_in_and_what_is_strange_is_left_alone() -> None:
+    values = RunConfig.from_values({"method": {"name": "gem", "margin": 0.25}}).to_values()
+    older = {**values, "method": {"name": "gem", "margin": 0.25, "budget": 10}}
+    del older["stream"]
+    assert completed(older) == {key: value for key, value in values.items() if key != "stream"}
+    strange = {"method": {"name": "somebody's own", "depth": 3}}
+    assert completed(strange) is strange

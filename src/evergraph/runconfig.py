@@ -135,3 +135,12 @@ def _chosen(section: Mapping[str, Any], default: str, where: str) -> tuple[str, 
     if not isinstance(name, str):
         raise ConfigError(f"{where}.name must be a name, got {name!r} instead")
     return name, rest
+
+
+def completed(values: dict[str, Any]) -> dict[str, Any]:
+    """A run's settings with the defaults of those that came later; as they are where they are not understood."""
+    try:
+        every = RunConfig.from_values(values).to_values()
+    except (ValueError, TypeError, AttributeError):
+        return values
+    return {section: {**every[section], **own} for section, own in values.items()}

@@ -9,6 +9,7 @@ from evergraph.errors import StoreError
 from evergraph.experiments.projection import read_projection
 from evergraph.experiments.validation import TUNED, best_on_validation
 from evergraph.report.summary import summarise
+from evergraph.runconfig import completed
 from evergraph.store import RunStore
 
 DATA_KEPT = ("name", "nodes", "edges", "features", "tasks", "class_order", "class_names", "remarks", "messages")
@@ -21,7 +22,7 @@ def small_record(folder: Path) -> dict[str, Any]:
     summary = summarise(record)
     seen = read_projection(folder)
     return {
-        "config": record["config"],
+        "config": completed(record["config"]),
         "data": {key: record["data"][key] for key in DATA_KEPT},
         "versions": record["versions"],
         **{key: _rounded(summary[key]) for key in KEPT},

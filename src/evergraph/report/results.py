@@ -15,6 +15,7 @@ from evergraph.errors import StoreError
 from evergraph.experiments.projection import Projection, read_projection
 from evergraph.experiments.records import read_records
 from evergraph.report.summary import data_title, summarise
+from evergraph.runconfig import completed
 from evergraph.store import RunStore
 
 BROKEN = (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError)
@@ -138,7 +139,7 @@ def _why(error: Exception) -> str:
 
 def _result(source: str, facts: dict[str, Any], remarks: Sequence[str]) -> Result:
     """A run from its settings, data and summary, whichever file these came from."""
-    config, data, memory = facts["config"], facts["data"], facts["memory"]
+    config, data, memory = completed(facts["config"]), facts["data"], facts["memory"]
     matrix = np.array(facts["matrix"], dtype=np.float64)
     figures = {
         "aa": facts["aa"],
