@@ -5,8 +5,8 @@
 Amazon Computers, the largest task, 200 epochs, the median epoch of the second half, where most nodes are already
 classified without doubt. "dust" sets derivatives below evergraph.training.DUST to zero (GIN and the GCN that sums
 its neighbours); "attention" has the gradient of each head of a GAT in closed form, against the same attention one
-differentiable step after the other. The losses of both ways must agree in the
-first epochs; later on, rounding drives a network with dropout apart.
+differentiable step after the other. The losses of both ways must agree in the first epochs; later on, rounding
+drives a network with dropout apart.
 """
 
 import argparse
@@ -21,12 +21,10 @@ from unittest.mock import patch
 
 import numpy as np
 import torch
-from torch import Tensor
 
 from evergraph.backbones import BACKBONES, Norm
-from evergraph.backbones.attention import attention
+from evergraph.backbones.attention import attended_step_by_step
 from evergraph.backbones.gcn import GCNConfig
-from evergraph.backbones.products import Pattern, weighted_product
 from evergraph.config import Settings
 from evergraph.datasets import load_dataset
 from evergraph.net import Net
@@ -64,14 +62,6 @@ def epochs_of(view: TaskView, backbone: str, settings: Settings) -> tuple[float,
     return statistics.median(np.diff(stamps[EPOCHS // 2 :]).tolist()), losses
 
 
-def step_by_step(
-    pattern: Pattern, to: Tensor, sent: Tensor, dense: Tensor, factor: Tensor | None, slope: float
-) -> Tensor:
-    """What evergraph.backbones.attention.attended computes, left to autograd."""
-    weights = attention(pattern, to[:, None], sent[:, None], slope).squeeze(1)
-    return weighted_product(pattern, weights if factor is None else weights * factor, dense)
-
-
 def compared(view: TaskView, backbone: str, settings: Settings, target: str, without: object) -> dict[str, float]:
     """A backbone's epochs as they are, and with `target` replaced by what stands for the way without."""
 
@@ -104,7 +94,7 @@ def main() -> None:
     cases: dict[str, tuple[str, Settings, str, object]] = {
         "dust, GIN": ("gin", BACKBONES["gin"].config(), dust, 0.0),
         "dust, GCN that sums": ("gcn", GCNConfig(norm=Norm.SUM), dust, 0.0),
-        "attention, GAT": ("gat", BACKBONES["gat"].config(), attended, step_by_step),
+        "attention, GAT": ("gat", BACKBONES["gat"].config(), attended, attended_step_by_step),
     }
     results = {name: compared(view, *case) for name, case in cases.items()}
     if arguments.json:

@@ -37,10 +37,10 @@ def attended(
     return _Attended.apply(to, sent, dense, factor, slope, pattern)  # type: ignore[no-any-return,no-untyped-call]
 
 
-def _plainly(
-    to: Tensor, sent: Tensor, dense: Tensor, factor: Tensor | None, slope: float, pattern: Pattern
+def attended_step_by_step(
+    pattern: Pattern, to: Tensor, sent: Tensor, dense: Tensor, factor: Tensor | None, slope: float
 ) -> Tensor:
-    """`attended`, one differentiable step after the other."""
+    """`attended`, one differentiable step after the other: slower, but differentiable any number of times."""
     weights = attention(pattern, to[:, None], sent[:, None], slope).squeeze(1)
     return weighted_product(pattern, weights if factor is None else weights * factor, dense)
 
@@ -76,7 +76,7 @@ class _Attended(torch.autograd.Function):
         if torch.is_grad_enabled():  # to be differentiated again, which the way below is not made for
             # As views, for `to` and `sent` may come from `dense`, and that part of its gradient is not ours.
             inputs = to.view_as(to), sent.view_as(sent), dense.view_as(dense)
-            again = _plainly(*inputs, factor, ctx.slope, pattern)
+            again = attended_step_by_step(pattern, *inputs, factor, ctx.slope)
             return *torch.autograd.grad(again, inputs, grads[0], create_graph=True), None, None, None
         grad = grads[0] / total[:, None]
         of_entry = sampled_product(pattern, grad, dense)
