@@ -13,6 +13,7 @@ from torch import Tensor
 
 from evergraph.backbones import BACKBONES
 from evergraph.backbones.layers import InputLinear
+from evergraph.errors import ConvergenceError
 from evergraph.graph import Graph
 from evergraph.methods import gem
 from evergraph.methods.gem import GEM, Projection, multipliers, nonnegative_minimiser
@@ -73,6 +74,13 @@ def test_a_single_conflict_is_the_textbook_projection() -> None:
     gradient, past = torch.tensor([1.0, 1.0]), torch.tensor([[-2.0, 0.0]])
     assert torch.allclose(projected(gradient, past, 0.0), torch.tensor([0.0, 1.0]), atol=1e-6)
     assert torch.allclose(projected(gradient, past, 0.75), torch.tensor([-0.5, 1.0]), atol=1e-6)
+
+
+@pytest.mark.parametrize("margin", [0.0, 0.5])
+@pytest.mark.parametrize("size", [torch.inf, torch.nan])
+def test_products_that_overflow_are_an_error_in_one_sentence(size: float, margin: float) -> None:
+    with pytest.raises(ConvergenceError, match=r"lower train\.lr"):
+        multipliers(torch.tensor([-1.0, 1.0]), torch.tensor([[1.0, 0.0], [0.0, size]]), margin)
 
 
 def trained(backbone: str, setting: str, graph: Graph | None = None) -> GEM:

@@ -16,6 +16,7 @@ from evergraph.backbones.layers import InputLinear
 from evergraph.backbones.products import Pattern, sampled_product
 from evergraph.buffer import ReplayBuffer
 from evergraph.config import Settings
+from evergraph.errors import ConvergenceError
 from evergraph.methods.base import Memory, MethodEntry
 from evergraph.narrowing import occurring_features
 from evergraph.net import Net
@@ -215,6 +216,11 @@ def multipliers(inner: Tensor, gram: Tensor, margin: float) -> Tensor:
     """
     matrix = gram.double().cpu().numpy()
     linear = inner.double().cpu().numpy() + margin * matrix.sum(axis=1)
+    if not (np.isfinite(matrix).all() and np.isfinite(linear).all()):
+        raise ConvergenceError(
+            "the gradients of past tasks must stay finite, got products of them that are not instead; "
+            "lower train.lr or choose another stream.preprocessing"
+        )
     return torch.as_tensor(margin + nonnegative_minimiser(matrix, linear), dtype=gram.dtype, device=gram.device)
 
 
