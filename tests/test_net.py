@@ -11,6 +11,7 @@ from evergraph.net import Net
 from evergraph.run import make_learner
 from evergraph.runconfig import RunConfig
 from evergraph.stream import TaskStream, learner_view
+from evergraph.training import batch_loss
 from evergraph.watch import Watch
 from helpers import (
     CPU,
@@ -58,6 +59,20 @@ def test_a_scale_multiplies_every_weight(config: RunConfig, stream: TaskStream) 
     plain = net.batch(view.graph, view.train, view.train_labels)
     half = net.batch(view.graph, view.train, view.train_labels, scale=0.5)
     assert torch.allclose(half.weights, plain.weights / 2)
+
+
+def test_losses_of_classes_are_summed_or_averaged(stream: TaskStream) -> None:
+    """Averaged they are torch's weighted cross-entropy, whose weights are made to add up to one."""
+    view = learner_view(stream[0])
+    for way, total in (("sum", 2.0), ("mean", 1.0)):
+        net = net_of(quick_config("finetune", train={"class_losses": way}))
+        net.grow(view)
+        batch = net.task_batch(view)
+        assert batch.weights.sum().item() == pytest.approx(total)
+        logits = net.model(*batch.input)
+        of_class = 1 / torch.bincount(batch.labels)
+        averaged = torch.nn.functional.cross_entropy(logits, batch.labels, weight=of_class)
+        assert batch_loss(net.model, batch).item() == pytest.approx(total * averaged.item(), rel=1e-5)
 
 
 def test_a_node_competes_with_its_own_task_only_where_the_task_is_known(

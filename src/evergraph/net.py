@@ -13,7 +13,7 @@ from evergraph.errors import StoreError
 from evergraph.graph import Graph
 from evergraph.seeding import Purpose, torch_generator
 from evergraph.stream import Setting, TaskView
-from evergraph.training import Batch, TrainConfig, threads_for, train
+from evergraph.training import Batch, ClassLosses, TrainConfig, threads_for, train
 from evergraph.watch import Watch
 
 Build: TypeAlias = Callable[[torch.Generator], nn.Module]
@@ -52,8 +52,13 @@ class Net:
         return len(self.task_of_class)
 
     def batch(self, graph: Graph, rows: NDArray[np.int64], labels: NDArray[np.int64], scale: float = 1.0) -> Batch:
-        """The given nodes as a batch in which every class counts alike: weight `scale` / (nodes of that class)."""
+        """The given nodes as a batch in which every class counts alike: weight `scale` / (nodes of that class).
+
+        Where the classes' losses are averaged, each of k classes has a k-th of that.
+        """
         weights = scale / np.bincount(labels)[labels]
+        if self.config.class_losses is ClassLosses.MEAN:
+            weights /= len(np.unique(labels))
         target = torch.as_tensor(labels, device=self.device)
         return Batch(
             model_input(graph, rows, self.device),

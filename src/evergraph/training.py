@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from enum import Enum
 
 import torch
 from pydantic import Field, field_validator
@@ -27,12 +28,23 @@ without doubt have them; their products fall below the smallest normal number of
 such numbers takes many times as long, so that a GIN or an unnormalised GCN trains markedly slower with them."""
 
 
+class ClassLosses(Enum):
+    """What becomes of the mean losses of a batch's classes: their sum, or their mean.
+
+    With means, as in the field's public benchmark, a replay batch counts no more the more classes it holds.
+    """
+
+    SUM = "sum"
+    MEAN = "mean"
+
+
 class TrainConfig(Settings):
     """The optimiser's settings; the defaults are the paper's. threads = 0 uses every core."""
 
     epochs: int = Field(200, ge=1)
     lr: float = Field(0.005, gt=0)
     weight_decay: float = Field(5e-4, ge=0)
+    class_losses: ClassLosses = ClassLosses.SUM
     device: str = "cpu"
     threads: int = Field(0, ge=0, le=1024)
 

@@ -104,8 +104,12 @@ def test_nodes_are_kept_with_their_features_and_without_edges(name: str, sparse_
     assert difference.max() == 0
 
 
-def test_the_losses_are_weighed_by_the_numbers_of_nodes(monkeypatch: pytest.MonkeyPatch) -> None:
-    learner, stream = learner_of("er-gnn-mf", budget=3)
+@pytest.mark.parametrize(("moment", "classes"), [("after", 2), ("before", 4)])
+def test_the_losses_are_weighed_by_the_numbers_of_nodes(
+    moment: str, classes: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nodes that are chosen before their task is learned are replayed while it is."""
+    learner, stream = learner_of("er-gnn-mf", budget=3, moment=moment)
     seen: list[list[float]] = []
     fit = Net.fit
 
@@ -116,6 +120,6 @@ def test_the_losses_are_weighed_by_the_numbers_of_nodes(monkeypatch: pytest.Monk
     monkeypatch.setattr(Net, "fit", watching)
     for task in stream:
         learner.learn(learner_view(task), (), Watch())
-    share = 6 / (6 + len(stream[1].train))
+    share = 3 * classes / (3 * classes + len(stream[1].train))
     assert seen[0] == pytest.approx([2.0])  # two classes, each counting 1
-    assert seen[1] == pytest.approx([2 * share, 2 * (1 - share)])
+    assert seen[1] == pytest.approx([2 * share, classes * (1 - share)])

@@ -30,14 +30,17 @@ class NodeScore(Enum):
 
 
 class Moment(Enum):
-    """When a task's nodes are chosen: before it is learned, as the field's public benchmark does, or after."""
+    """When a task's nodes are chosen: before it is learned, as the field's public benchmark does, or after.
+
+    Nodes that are chosen before are replayed from then on, so while their own task is learned, too.
+    """
 
     BEFORE = "before"
     AFTER = "after"
 
 
 class ERGNNConfig(Settings):
-    """budget: nodes of each class; space: where nodes are compared; moment: when, which matters for `hidden`."""
+    """budget: nodes of each class; space: where nodes are compared; moment: when they are chosen."""
 
     budget: int = Field(60, ge=1)
     score: NodeScore = NodeScore.MF
@@ -62,13 +65,14 @@ class ERGNN:
 
     def learn(self, task: TaskView, past: Sequence[TaskView], watch: Watch) -> None:
         self.net.grow(task)
-        stored = self.buffer.memory().nodes
-        share = stored / (stored + len(task.train)) if stored else 1.0
-        current = self.net.batch(task.graph, task.train, task.train_labels, share)
-        batches = [current, *self.buffer.batches(self.net, 1 - share)]
+        first = self.buffer.graph is None
         if self.config.moment is Moment.BEFORE:
             self.store(task, watch)
-        self.net.fit(task, batches, watch)
+        stored = self.buffer.memory().nodes
+        share = 1.0 if first else stored / (stored + len(task.train))
+        current = self.net.batch(task.graph, task.train, task.train_labels, share)
+        replayed = [] if first else self.buffer.batches(self.net, 1 - share)
+        self.net.fit(task, [current, *replayed], watch)
         if self.config.moment is Moment.AFTER:
             self.store(task, watch)
 

@@ -135,6 +135,9 @@ def checks_table(records: Records) -> str:
 DEFAULTS = {
     "backbone.name": "gcn",
     "backbone.norm": "symmetric",
+    "backbone.bias": True,
+    "train.class_losses": "sum",
+    "method.topology_score": "hps",
     "method.margin": 0.5,
     "method.past_classes": "all",
     "method.space": "features",
