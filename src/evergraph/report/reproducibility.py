@@ -136,6 +136,7 @@ DEFAULTS = {
     "backbone.name": "gcn",
     "backbone.norm": "symmetric",
     "backbone.bias": True,
+    "stream.preprocessing": "row-l2",
     "train.class_losses": "sum",
     "method.topology_score": "hps",
     "method.margin": 0.5,
