@@ -1,5 +1,6 @@
 """REPRODUCIBILITY.md says what the committed records say."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,15 @@ def test_a_change_in_the_records_would_show() -> None:
     text = (ROOT / "REPRODUCIBILITY.md").read_text(encoding="utf-8")
     digit = next(line for line in text.splitlines() if line.startswith("| ftf-er-det"))
     assert rendered(text.replace(digit, digit.replace("±", "+-")), ROOT / "results") == text
+
+
+def test_figures_in_the_text_stand_in_the_tables() -> None:
+    text = (ROOT / "REPRODUCIBILITY.md").read_text(encoding="utf-8")
+    block = re.compile(r"<!-- begin .*?<!-- end .*?-->", re.DOTALL)
+    tables, prose = " ".join(block.findall(text)), " ".join(block.sub("", text).split())
+    figures = re.findall(r"-?\d+\.\d ± \d+\.\d", prose)
+    assert figures
+    assert [figure for figure in figures if f" {figure} " not in tables.replace("\n", " ")] == []
 
 
 def test_mean_and_sample_deviation() -> None:
