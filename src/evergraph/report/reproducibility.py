@@ -113,9 +113,12 @@ def settings_table(records: Records) -> str:
     for setup in sorted({key[:3] for key in groups}):
         found = [groups.get((*setup, *selection), []) for selection in selections.values()]
         rows.append([", ".join(map(str, setup)), *(cell(runs) if runs else "–" for runs in found)])
-    seeds = max(len(runs) for runs in groups.values())
+    counts = {len(runs) for runs in groups.values()}
+    seeds = (
+        f"{max(counts)} seeds each" if len(counts) == 1 else f"up to {max(counts)} seeds (one without deviation)"
+    )
     table = markdown_table(["normalisation, preprocessing, epochs", *selections], rows)
-    return f"{table}\n\nAA / AF in percent, up to {seeds} seeds (one where no deviation stands), β = 0.5."
+    return f"{table}\n\nAA / AF in percent, {seeds}, β = 0.5."
 
 
 def checks_table(records: Records) -> str:
