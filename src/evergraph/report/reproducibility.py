@@ -113,10 +113,8 @@ def settings_table(records: Records) -> str:
     for setup in sorted({key[:3] for key in groups}):
         found = [groups.get((*setup, *selection), []) for selection in selections.values()]
         rows.append([", ".join(map(str, setup)), *(cell(runs) if runs else "–" for runs in found)])
-    counts = {len(runs) for runs in groups.values()}
-    seeds = (
-        f"{max(counts)} seeds each" if len(counts) == 1 else f"up to {max(counts)} seeds (one without deviation)"
-    )
+    fewest, most = (pick(len(runs) for runs in groups.values()) for pick in (min, max))
+    seeds = f"{most} seeds each" if fewest == most else f"{fewest} to {most} seeds"
     table = markdown_table(["normalisation, preprocessing, epochs", *selections], rows)
     return f"{table}\n\nAA / AF in percent, {seeds}, β = 0.5."
 
