@@ -31,7 +31,8 @@ such numbers takes many times as long, so that a GIN or an unnormalised GCN trai
 class ClassLosses(Enum):
     """What becomes of the mean losses of a batch's classes: their sum, or their mean.
 
-    With means, as in the field's public benchmark, a replay batch counts no more the more classes it holds.
+    With means, as the field's public benchmark has them for ER-GNN, a replay batch of many classes counts no more
+    than one of two.
     """
 
     SUM = "sum"
