@@ -185,6 +185,7 @@ TABLES: dict[str, Block] = {
     "components-amazon": Block("fusion-amazon", exhibit("table3", Request("amazon-computers"))),
     "feature-scores-amazon": Block("scores-amazon", exhibit("table4", AMAZON)),
     "topology-scores-amazon": Block("scores-amazon", exhibit("table5", AMAZON)),
+    "tsne-amazon": Block("methods-amazon", exhibit("fig-tsne", Request("amazon-computers", seeds=(0,)))),
     "beta-amazon": Block("beta-amazon", exhibit("fig-beta", AMAZON)),
     "benchmark-gcn-amazon": Block("benchmark-gcn-amazon", of_records(benchmark_table)),
     "checks-amazon": Block("checks-amazon", of_records(checks_table)),
