@@ -1,6 +1,7 @@
 """What every test gets: no data, cache or network of the user, one thread, and the small data sets ready made."""
 
 import os
+import signal
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,9 @@ from evergraph.stream import StreamConfig, TaskStream, make_stream
 
 settings.register_profile("evergraph", deadline=None)
 settings.load_profile("evergraph")
+
+# Started in the background, the suite and all processes that it starts would ignore what some tests send them.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -258,7 +258,7 @@ def test_an_interruption_leaves_nothing_running(cluster: Cluster, tmp_path: Path
     with pytest.raises(KeyboardInterrupt):
         pytest.fail(str(run_ray([ENDLESS], Job(tmp_path, None, 1), 1, cluster.address, patient(interrupt))))
     until(lambda: not cluster.workers(ENDLESS))
-    assert set(cluster.folder.glob("evergraph-run-*")) == before
+    until(lambda: set(cluster.folder.glob("evergraph-run-*")) == before)  # a worker lets its lock go first
 
 
 QUICK_GRID = """

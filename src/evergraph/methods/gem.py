@@ -214,13 +214,13 @@ def multipliers(inner: Tensor, gram: Tensor, margin: float) -> Tensor:
     v minimises ‖g + Σ_s v_s g_s‖ subject to v >= margin; for margin = 0 the result is the closest vector to g that
     conflicts with no g_s, and a larger margin leans further towards the past.
     """
-    matrix = gram.double().cpu().numpy()
-    linear = inner.double().cpu().numpy() + margin * matrix.sum(axis=1)
-    if not (np.isfinite(matrix).all() and np.isfinite(linear).all()):
+    matrix, vector = gram.double().cpu().numpy(), inner.double().cpu().numpy()
+    if not (np.isfinite(matrix).all() and np.isfinite(vector).all()):
         raise ConvergenceError(
             "the gradients of past tasks must stay finite, got products of them that are not instead; "
             "lower train.lr or choose another stream.preprocessing"
         )
+    linear = vector + margin * matrix.sum(axis=1)
     return torch.as_tensor(margin + nonnegative_minimiser(matrix, linear), dtype=gram.dtype, device=gram.device)
 
 
