@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from evergraph.experiments.records import grouped, read_records
+from evergraph.experiments.records import grouped, read_records, setting
 from evergraph.experiments.targets import ALL_BACKBONES, TARGETS, Request
 from evergraph.methods import METHODS
 from evergraph.report.exhibits import make_exhibit
@@ -22,6 +22,7 @@ from evergraph.report.exhibits.tables import published_text, verdict
 from evergraph.report.groups import stat
 from evergraph.report.paper import TOPOLOGY_SCORES, main_result
 from evergraph.report.results import read_results
+from evergraph.runconfig import RunConfig
 
 Records = Sequence[dict[str, Any]]
 
@@ -119,34 +120,34 @@ def settings_table(records: Records) -> str:
     return f"{table}\n\nAA / AF in percent, {seeds}, β = 0.5."
 
 
+CHECKED = (
+    "backbone.name",
+    "backbone.norm",
+    "backbone.bias",
+    "stream.preprocessing",
+    "train.class_losses",
+    "method.topology_score",
+    "method.margin",
+    "method.past_classes",
+    "method.space",
+    "method.moment",
+    "method.weight",
+)
+"""The settings that `checks_table` looks at."""
+
+
 def checks_table(records: Records) -> str:
-    """One row for each method and the setting that was changed."""
-    keys = tuple(DEFAULTS)
+    """One row for each method and the settings that are not its defaults."""
     rows = []
-    for (method, *values), runs in sorted(grouped(records, ("method.name", *keys)).items(), key=str):
+    for (method, *values), runs in sorted(grouped(records, ("method.name", *CHECKED)).items(), key=str):
+        default = {"config": RunConfig.from_values({"method": {"name": method}}).to_values()}
         changed = [
             f"{key} = {value}"
-            for key, value in zip(keys, values, strict=True)
-            if value is not None and value != DEFAULTS[key]
+            for key, value in zip(CHECKED, values, strict=True)
+            if value is not None and value != setting(default, key)
         ]
         rows.append([method, ", ".join(changed), cell(runs), str(len(runs))])
     return markdown_table(["method", "changed", "AA / AF, %", "seeds"], rows)
-
-
-DEFAULTS = {
-    "backbone.name": "gcn",
-    "backbone.norm": "symmetric",
-    "backbone.bias": True,
-    "stream.preprocessing": "row-l2",
-    "train.class_losses": "sum",
-    "method.topology_score": "hps",
-    "method.margin": 0.5,
-    "method.past_classes": "all",
-    "method.space": "features",
-    "method.moment": "after",
-    "method.weight": 10_000.0,
-}
-"""What the settings of `checks_table` are where they were not changed."""
 
 
 def benchmark_table(records: Records) -> str:
