@@ -21,9 +21,12 @@ from evergraph.experiments.local import Job, Outcome, run_local
 from evergraph.experiments.ray import run_ray
 from evergraph.runconfig import RunConfig
 
-pytestmark = pytest.mark.skipif(
-    find_spec("ray") is None, reason='Ray is not here; pip install "evergraph[ray]" brings it'
-)
+pytestmark = [
+    pytest.mark.skipif(find_spec("ray") is None, reason='Ray is not here; pip install "evergraph[ray]" brings it'),
+    pytest.mark.skipif(
+        not Path("/proc/self/fd").exists(), reason="processes are looked up in /proc, which Linux has"
+    ),
+]
 os.environ["RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"] = "0"  # read when Ray is imported: 127.0.0.1 stays what it is
 PATIENCE = 120.0
 VOLATILE = ("seconds", "peak_bytes", "finished")
