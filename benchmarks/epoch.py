@@ -7,8 +7,8 @@ parameters in the same run; the losses must agree. The matrix-multiplication rat
 between, as one square product, and compared with the rate that an epoch's two large products amount to.
 Cora papers (70 classes, sparse features), the largest task: the same code with the features sparse and made dense.
 "Afterwards" is the weight decay of features that do not occur in the task: an epoch leaves them out, and the loop
-catches up with it once at the end (evergraph.narrowing); its share of an epoch is shown, and "times as fast" counts
-it.
+catches up with it once at the end (evergraph.training.narrowing); its share of an epoch is shown, and "times as
+fast" counts it.
 """
 
 import argparse
@@ -28,11 +28,11 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
 from evergraph.backbones.gcn import GCN, GCNConfig
-from evergraph.datasets import load_dataset
-from evergraph.graph import Graph
-from evergraph.net import Net
-from evergraph.stream import Setting, StreamConfig, TaskView, learner_view, make_stream
-from evergraph.training import Batch, TrainConfig, train
+from evergraph.data.datasets import load_dataset
+from evergraph.data.graph import Graph
+from evergraph.data.stream import Setting, StreamConfig, TaskView, learner_view, make_stream
+from evergraph.training.loop import Batch, TrainConfig, train
+from evergraph.training.net import Net
 
 EPOCHS = 200
 """As many as the paper trains a task for."""

@@ -22,11 +22,11 @@ import torch
 from torch import nn
 
 from evergraph.backbones import BACKBONES
-from evergraph.datasets import load_dataset
-from evergraph.net import Net
+from evergraph.data.datasets import load_dataset
+from evergraph.data.stream import Setting, StreamConfig, TaskView, learner_view, make_stream
 from evergraph.scores.grand import grand_norms
-from evergraph.stream import Setting, StreamConfig, TaskView, learner_view, make_stream
-from evergraph.training import Batch, TrainConfig, node_losses, train
+from evergraph.training.loop import Batch, TrainConfig, node_losses, train
+from evergraph.training.net import Net
 
 EPOCHS = 20
 SAMPLE = 40

@@ -21,10 +21,10 @@ from typing import Any
 
 import torch
 
+from evergraph.data.stream import TaskStream, learner_view
 from evergraph.methods import METHODS
-from evergraph.run import make_learner, open_stream
-from evergraph.runconfig import RunConfig
-from evergraph.stream import TaskStream, learner_view
+from evergraph.runs.config import RunConfig
+from evergraph.runs.execute import make_learner, open_stream
 from evergraph.watch import Watch
 
 DATASET = "amazon-computers"

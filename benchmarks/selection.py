@@ -26,12 +26,12 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from evergraph.backbones import model_input
+from evergraph.data.stream import Task, TaskView, learner_view
 from evergraph.methods.ftf_er import FTFER
-from evergraph.run import make_learner, open_stream
-from evergraph.runconfig import RunConfig
+from evergraph.runs.config import RunConfig
+from evergraph.runs.execute import make_learner, open_stream
 from evergraph.seeding import Purpose, numpy_generator
-from evergraph.stream import Task, TaskView, learner_view
-from evergraph.training import node_losses
+from evergraph.training.loop import node_losses
 from evergraph.watch import Watch
 
 SELECTIONS: dict[str, dict[str, object]] = {

@@ -3,10 +3,10 @@
     python benchmarks/shortcuts.py --data-dir FOLDER [--json]
 
 Amazon Computers, the largest task, 200 epochs, the median epoch of the second half, where most nodes are already
-classified without doubt. "dust" sets derivatives below evergraph.training.DUST to zero (GIN and the GCN that sums
-its neighbours); "attention" has the gradient of each head of a GAT in closed form, against the same attention one
-differentiable step after the other. The losses of both ways must agree in the first epochs; later on, rounding
-drives a network with dropout apart.
+classified without doubt. "tiny gradients" sets derivatives below evergraph.training.loop.MIN_GRADIENT to zero (GIN
+and the GCN that sums its neighbours); "attention" has the gradient of each head of a GAT in closed form, against the
+same attention one differentiable step after the other. The losses of both ways must agree in the first epochs;
+later on, rounding drives a network with dropout apart.
 """
 
 import argparse
@@ -26,10 +26,10 @@ from evergraph.backbones import BACKBONES, Norm
 from evergraph.backbones.attention import attended_step_by_step
 from evergraph.backbones.gcn import GCNConfig
 from evergraph.config import Settings
-from evergraph.datasets import load_dataset
-from evergraph.net import Net
-from evergraph.stream import Setting, StreamConfig, TaskView, learner_view, make_stream
-from evergraph.training import TrainConfig, train
+from evergraph.data.datasets import load_dataset
+from evergraph.data.stream import Setting, StreamConfig, TaskView, learner_view, make_stream
+from evergraph.training.loop import TrainConfig, train
+from evergraph.training.net import Net
 
 EPOCHS = 200
 TURNS = 3
@@ -90,10 +90,10 @@ def main() -> None:
     parser.add_argument("--json", action="store_true")
     arguments = parser.parse_args()
     view = largest_task(arguments.data_dir)
-    dust, attended = "evergraph.training.DUST", "evergraph.backbones.gat.attended"
+    tiny, attended = "evergraph.training.loop.MIN_GRADIENT", "evergraph.backbones.gat.attended"
     cases: dict[str, tuple[str, Settings, str, object]] = {
-        "dust, GIN": ("gin", BACKBONES["gin"].config(), dust, 0.0),
-        "dust, GCN that sums": ("gcn", GCNConfig(norm=Norm.SUM), dust, 0.0),
+        "tiny gradients, GIN": ("gin", BACKBONES["gin"].config(), tiny, 0.0),
+        "tiny gradients, GCN that sums": ("gcn", GCNConfig(norm=Norm.SUM), tiny, 0.0),
         "attention, GAT": ("gat", BACKBONES["gat"].config(), attended, attended_step_by_step),
     }
     results = {name: compared(view, *case) for name, case in cases.items()}

@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 from matplotlib.figure import Figure
 
-from evergraph.report.figures import draw_matrix
-from evergraph.report.summary import summarise
-from evergraph.store import RunStore
+from evergraph.report.plots import draw_matrix
+from evergraph.results.summary import summarise
+from evergraph.runs.store import RunStore
 
 SHOWN = {"finetune": "Fine-tune", "ftf-er-det": "FTF-ER, deterministic", "ftf-er-prob": "FTF-ER, probabilistic"}
 

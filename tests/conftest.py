@@ -9,9 +9,9 @@ import pytest
 import torch
 from hypothesis import settings
 
-from evergraph.datasets import load_dataset
-from evergraph.graph import Graph
-from evergraph.stream import StreamConfig, TaskStream, make_stream
+from evergraph.data.datasets import load_dataset
+from evergraph.data.graph import Graph
+from evergraph.data.stream import StreamConfig, TaskStream, make_stream
 
 settings.register_profile("evergraph", deadline=None)
 settings.load_profile("evergraph")

@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 from scipy import sparse
 from torch import Tensor
 
-from evergraph.graph import Graph, make_graph
+from evergraph.data.graph import Graph, make_graph
+from evergraph.data.stream import TaskStream, learner_view, make_stream
 from evergraph.methods import METHODS, Learner
-from evergraph.run import make_learner
-from evergraph.runconfig import RunConfig
-from evergraph.stream import TaskStream, learner_view, make_stream
+from evergraph.runs.config import RunConfig
+from evergraph.runs.execute import make_learner
 from evergraph.watch import Watch
 
 CPU = torch.device("cpu")

@@ -3,18 +3,18 @@
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from evergraph.classifier import ContinualClassifier
-    from evergraph.datasets import load_dataset
-    from evergraph.graph import Graph, make_graph
+    from evergraph.data.datasets import load_dataset
+    from evergraph.data.graph import Graph, make_graph
+    from evergraph.estimator.classifier import ContinualClassifier
 
 __version__ = "0.1.0"
 __all__ = ["ContinualClassifier", "Graph", "__version__", "load_dataset", "make_graph"]
 
 _HOMES = {
-    "ContinualClassifier": "evergraph.classifier",
-    "Graph": "evergraph.graph",
-    "load_dataset": "evergraph.datasets",
-    "make_graph": "evergraph.graph",
+    "ContinualClassifier": "evergraph.estimator.classifier",
+    "Graph": "evergraph.data.graph",
+    "load_dataset": "evergraph.data.datasets",
+    "make_graph": "evergraph.data.graph",
 }
 
 

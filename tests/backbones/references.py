@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from evergraph.backbones import BACKBONES, Norm
-from evergraph.graph import Graph
+from evergraph.data.graph import Graph
 
 Parameters = dict[str, Tensor]
 Reference = Callable[[Parameters, Tensor, Tensor, Any], Tensor]

@@ -10,8 +10,8 @@ from torch import Tensor
 
 from evergraph.backbones import BACKBONES, message, model_input
 from evergraph.config import Settings
+from evergraph.data.graph import make_graph
 from evergraph.errors import DataError
-from evergraph.graph import make_graph
 from helpers import CPU, tiny_graph
 
 from .references import REFERENCES, built, dense_features, hears, parameters_of, random_rows

@@ -7,8 +7,8 @@ from torch import Tensor, nn
 from evergraph.backbones import CustomBackbone, MessageGraph, Norm, model_input
 from evergraph.errors import StoreError
 from evergraph.methods import METHODS, Learner
-from evergraph.net import Net
-from evergraph.runconfig import RunConfig
+from evergraph.runs.config import RunConfig
+from evergraph.training.net import Net
 from helpers import CPU, assert_same_bits, copied, learn_tasks, quick_config, stream_of, tiny_graph
 
 

@@ -6,7 +6,7 @@ from pydantic import ValidationError
 
 from evergraph.backbones import model_input
 from evergraph.backbones.gat import GAT, GATConfig
-from evergraph.training import give_generator
+from evergraph.training.loop import give_generator
 from helpers import CPU, tiny_graph
 
 from .references import built

@@ -8,7 +8,7 @@ from scipy import sparse
 
 from evergraph.backbones import Norm, model_input
 from evergraph.backbones.gcn import GCN, GCNConfig
-from evergraph.graph import make_graph
+from evergraph.data.graph import make_graph
 from helpers import CPU, tiny_graph
 
 from .references import built, dense_features, gcn, hears, parameters_of

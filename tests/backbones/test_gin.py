@@ -6,7 +6,7 @@ from scipy import sparse
 
 from evergraph.backbones import model_input
 from evergraph.backbones.gin import GIN, GINConfig
-from evergraph.graph import make_graph
+from evergraph.data.graph import make_graph
 from helpers import CPU
 
 from .references import built

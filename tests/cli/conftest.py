@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from evergraph.cli import run_main
-from evergraph.run import RunResult, run
+from evergraph.runs.execute import RunResult, run
 from helpers import run_config, tiny_graph
 
 

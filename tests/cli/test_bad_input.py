@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from evergraph.run import RunResult
+from evergraph.runs.execute import RunResult
 from helpers import tiny_graph
 
 from .conftest import Call, write_tiny
@@ -384,8 +384,8 @@ def test_show_into_a_file(call: Call, finished: RunResult, tmp_path: Path) -> No
 
 
 def test_a_run_that_is_locked(call: Call, tmp_path: Path) -> None:
-    from evergraph.runconfig import RunConfig
-    from evergraph.store import RunStore
+    from evergraph.runs.config import RunConfig
+    from evergraph.runs.store import RunStore
 
     data = write_tiny(tmp_path / "graph.npz")
     config = RunConfig.from_values({"dataset": {"name": str(data)}, "train": {"epochs": 1}})

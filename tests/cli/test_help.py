@@ -8,7 +8,7 @@ import pytest
 
 from evergraph import __version__
 from evergraph.cli import run_main
-from evergraph.run import RunResult
+from evergraph.runs.execute import RunResult
 
 from .conftest import Call
 

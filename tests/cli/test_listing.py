@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from evergraph.backbones import BACKBONES
-from evergraph.datasets import DATASETS
+from evergraph.data.datasets import DATASETS
 from evergraph.methods import METHODS
 
 from .conftest import Call, write_tiny

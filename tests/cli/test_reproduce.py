@@ -7,7 +7,7 @@ import pytest
 
 from evergraph.cli.reproduce import make_request
 from evergraph.errors import ConfigError
-from evergraph.experiments.targets import TARGETS
+from evergraph.paper.targets import TARGETS
 
 from .conftest import Answer, Call, write_tiny
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from evergraph.datasets import load_dataset
+from evergraph.data.datasets import load_dataset
 from evergraph.hodge import hodge_potential
 from evergraph.scores import SCORES
 

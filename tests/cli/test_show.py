@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from evergraph.report.summary import summarise
-from evergraph.run import RunResult
+from evergraph.results.summary import summarise
+from evergraph.runs.execute import RunResult
 
 from .conftest import Call
 

@@ -11,9 +11,9 @@ import pytest
 
 from evergraph.cli import run_main
 from evergraph.experiments.local import Job, Outcome, run_local
-from evergraph.experiments.records import grouped, read_records, setting, small_record
-from evergraph.run import run
-from evergraph.runconfig import RunConfig
+from evergraph.results.records import grouped, read_records, setting, small_record
+from evergraph.runs.config import RunConfig
+from evergraph.runs.execute import run
 
 
 def config(method: str = "finetune", seed: int = 0, **sections: Any) -> RunConfig:

@@ -19,7 +19,7 @@ from evergraph.cli import run_main
 from evergraph.experiments import ray as executor
 from evergraph.experiments.local import Job, Outcome, run_local
 from evergraph.experiments.ray import run_ray
-from evergraph.runconfig import RunConfig
+from evergraph.runs.config import RunConfig
 
 pytestmark = [
     pytest.mark.skipif(find_spec("ray") is None, reason='Ray is not here; pip install "evergraph[ray]" brings it'),
@@ -106,7 +106,7 @@ def local(tmp_path_factory: pytest.TempPathFactory) -> dict[RunConfig, Outcome]:
 @pytest.fixture(autouse=True)
 def _looked_at_often(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is killed must be killed in the middle: the driver hears of a finished task at once."""
-    monkeypatch.setattr(executor, "PAUSE", 0.1)
+    monkeypatch.setattr(executor, "POLL_SECONDS", 0.1)
 
 
 def patient(then: Callable[[], None] = lambda: None) -> Callable[[list[Outcome], int], None]:

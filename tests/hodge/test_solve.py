@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.sparse import block_diag, csr_array
 
 from evergraph.errors import ConfigError, ConvergenceError
-from evergraph.hodge import Method, laplacian, solve_laplacian
+from evergraph.hodge import Preconditioner, laplacian, solve_laplacian
 
 from .graphs import from_pairs, grid, positive, quick, undirected_graphs, vectors
 
@@ -45,7 +45,7 @@ def test_multigrid_agrees_with_the_dense_pseudo_inverse(data: st.DataObject) -> 
     pytest.importorskip("pyamg")
     graph = data.draw(undirected_graphs())
     rhs = data.draw(vectors(graph.shape[0]))
-    solution = solve_laplacian(graph, rhs, method=Method.MULTIGRID)
+    solution = solve_laplacian(graph, rhs, preconditioner=Preconditioner.MULTIGRID)
     exact = np.linalg.pinv(laplacian(graph).toarray()) @ rhs
     assert np.allclose(solution.value, exact, rtol=0.0, atol=1e-8)
 
@@ -79,10 +79,10 @@ def test_a_faint_component_is_solved_as_well_as_a_loud_one() -> None:
     assert np.allclose(value, exact, rtol=0.0, atol=1e-8 * np.abs(exact).max())
 
 
-@pytest.mark.parametrize("method", list(Method))
+@pytest.mark.parametrize("preconditioner", list(Preconditioner))
 @pytest.mark.parametrize("n_nodes", [0, 1, 5])
-def test_graphs_without_edges_have_the_solution_zero(n_nodes: int, method: Method) -> None:
-    solution = solve_laplacian(csr_array((n_nodes, n_nodes)), np.arange(n_nodes), method=method)
+def test_graphs_without_edges_have_the_solution_zero(n_nodes: int, preconditioner: Preconditioner) -> None:
+    solution = solve_laplacian(csr_array((n_nodes, n_nodes)), np.arange(n_nodes), preconditioner=preconditioner)
     assert solution.value.tolist() == [0.0] * n_nodes
     assert (solution.residual, solution.iterations, solution.converged) == (0.0, 0, True)
 
@@ -115,7 +115,10 @@ def test_multigrid_needs_few_iterations_on_a_mesh() -> None:
     pytest.importorskip("pyamg")
     graph = csr_array(block_diag([grid(60), csr_array((2, 2)), grid(3)]))
     rhs = np.random.default_rng(2).standard_normal(3611)
-    plain, amg = (solve_laplacian(graph, rhs, method=method) for method in (Method.JACOBI, Method.MULTIGRID))
+    plain, amg = (
+        solve_laplacian(graph, rhs, preconditioner=preconditioner)
+        for preconditioner in (Preconditioner.JACOBI, Preconditioner.MULTIGRID)
+    )
     assert amg.iterations < 30 < plain.iterations
     assert np.allclose(amg.value, plain.value, atol=1e-6)
 
@@ -123,7 +126,7 @@ def test_multigrid_needs_few_iterations_on_a_mesh() -> None:
 def test_missing_pyamg_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pyamg", None)
     with pytest.raises(ConfigError, match=r"evergraph\[multigrid\]"):
-        solve_laplacian(_path(3), [1.0, 0.0, 0.0], method=Method.MULTIGRID)
+        solve_laplacian(_path(3), [1.0, 0.0, 0.0], preconditioner=Preconditioner.MULTIGRID)
 
 
 def test_no_convergence_raises_with_advice() -> None:

@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from evergraph.evaluate import Evaluator, totals
-from evergraph.metrics import AccuracyMatrix, Counts
-from evergraph.run import make_learner
-from evergraph.stream import TaskStream
+from evergraph.data.stream import TaskStream
+from evergraph.runs.evaluate import Evaluator, totals
+from evergraph.runs.execute import make_learner
+from evergraph.runs.metrics import AccuracyMatrix, Counts
 from helpers import CPU, learn_tasks, run_config
 
 

@@ -24,8 +24,8 @@ from torch import Tensor
 
 from evergraph.config import Settings
 from evergraph.methods.base import Memory, MethodEntry
-from evergraph.net import Net
-from evergraph.stream import TaskView
+from evergraph.training.net import Net
+from evergraph.data.stream import TaskView
 from evergraph.watch import Watch
 
 

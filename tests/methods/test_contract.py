@@ -11,12 +11,12 @@ from scipy import sparse
 
 from evergraph.backbones import BACKBONES, model_input
 from evergraph.config import Settings, validated
-from evergraph.evaluate import Evaluator
-from evergraph.graph import Graph, make_graph
+from evergraph.data.graph import Graph, make_graph
+from evergraph.data.stream import TaskView, learner_view
 from evergraph.methods import METHODS
-from evergraph.run import make_learner
-from evergraph.runconfig import RunConfig
-from evergraph.stream import TaskView, learner_view
+from evergraph.runs.config import RunConfig
+from evergraph.runs.evaluate import Evaluator
+from evergraph.runs.execute import make_learner
 from evergraph.watch import Watch
 from helpers import (
     CPU,

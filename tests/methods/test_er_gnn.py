@@ -8,10 +8,10 @@ import pytest
 from numpy.typing import NDArray
 
 from evergraph.backbones import model_input
+from evergraph.data.stream import TaskView, learner_view
 from evergraph.methods.er_gnn import ERGNN
-from evergraph.net import Net
-from evergraph.run import make_learner
-from evergraph.stream import TaskView, learner_view
+from evergraph.runs.execute import make_learner
+from evergraph.training.net import Net
 from evergraph.watch import Watch
 from helpers import CPU, learned, run_config, stream_of, tiny_graph
 

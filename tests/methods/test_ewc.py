@@ -8,12 +8,12 @@ from torch import Tensor, nn
 
 from backbones.references import REFERENCES, Parameters, dense_features, hears, parameters_of
 from evergraph.backbones import BACKBONES
+from evergraph.data.stream import Setting, TaskView, learner_view
 from evergraph.methods.ewc import EWC, squared_gradient
 from evergraph.methods.importance import QuadraticPenalty
-from evergraph.run import make_learner
-from evergraph.runconfig import RunConfig
-from evergraph.stream import Setting, TaskView, learner_view
-from evergraph.training import node_losses
+from evergraph.runs.config import RunConfig
+from evergraph.runs.execute import make_learner
+from evergraph.training.loop import node_losses
 from helpers import learn_tasks, learned, quick_config, run_config, stream_of, tiny_graph
 
 

@@ -1,7 +1,7 @@
 """Fine-tune on the digits: it learns each task and forgets all others."""
 
-from evergraph.metrics import average_accuracy, average_forgetting, learning_accuracy
-from evergraph.stream import TaskStream
+from evergraph.data.stream import TaskStream
+from evergraph.runs.metrics import average_accuracy, average_forgetting, learning_accuracy
 
 from .measured import measured
 

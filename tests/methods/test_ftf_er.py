@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from evergraph.data.graph import GlobalIds
+from evergraph.data.stream import TaskStream, TaskView, learner_view
 from evergraph.errors import ConfigError
-from evergraph.evaluate import Evaluator
-from evergraph.graph import GlobalIds
 from evergraph.methods.ftf_er import FTFER
-from evergraph.run import make_learner, whole_potential
-from evergraph.runconfig import RunConfig
-from evergraph.stream import TaskStream, TaskView, learner_view
+from evergraph.runs.config import RunConfig
+from evergraph.runs.evaluate import Evaluator
+from evergraph.runs.execute import make_learner, whole_potential
 from evergraph.watch import Watch
 from helpers import assert_same_bits, copied, learn_tasks, stream_of, tiny_graph
 

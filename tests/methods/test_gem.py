@@ -13,13 +13,13 @@ from torch import Tensor
 
 from evergraph.backbones import BACKBONES
 from evergraph.backbones.layers import InputLinear
+from evergraph.data.graph import Graph
+from evergraph.data.stream import learner_view
 from evergraph.errors import ConvergenceError
-from evergraph.graph import Graph
 from evergraph.methods import gem
-from evergraph.methods.gem import GEM, Projection, multipliers, nonnegative_minimiser
-from evergraph.run import make_learner
-from evergraph.stream import learner_view
-from evergraph.training import batch_loss
+from evergraph.methods.gem import GEM, GradientProjection, multipliers, nonnegative_minimiser
+from evergraph.runs.execute import make_learner
+from evergraph.training.loop import batch_loss
 from helpers import learn_tasks, learned, run_config, stream_of, tiny_graph
 
 
@@ -111,7 +111,7 @@ def test_a_models_gradient_is_replaced_by_its_projection(backbone: str, setting:
     for value in parameters:
         value.grad = against[position : position + value.numel()].view_as(value).clone()
         position += value.numel()
-    projection = Projection(model, memories, 0.5)
+    projection = GradientProjection(model, memories, 0.5)
     projection()
     assert torch.allclose(projection.past, torch.stack(flat), rtol=1e-4, atol=1e-6)
     found = torch.cat([value.grad.flatten() for value in parameters if value.grad is not None])
@@ -131,8 +131,8 @@ def test_rows_kept_apart_change_nothing(backbone: str, setting: str, monkeypatch
     against = [-part for part in torch.autograd.grad(total, parameters)]
     found = []
     for share in (0.0, 1.0):
-        monkeypatch.setattr(gem, "WORTH_IT", share)
-        projection = Projection(model, memories, 0.5)
+        monkeypatch.setattr(gem, "KEEP_ROWS_BELOW", share)
+        projection = GradientProjection(model, memories, 0.5)
         assert (projection.rows is None) is (share == 0)
         for value, part in zip(parameters, against, strict=True):
             value.grad = part.clone()
@@ -149,7 +149,7 @@ def test_what_is_not_a_number_is_left_to_the_loop() -> None:
     learner = trained("gcn", "class-il")
     for value in learner.net.model.parameters():
         value.grad = torch.full_like(value, torch.nan)
-    Projection(learner.net.model, learner.memories(), 0.5)()
+    GradientProjection(learner.net.model, learner.memories(), 0.5)()
     for value in learner.net.model.parameters():
         assert value.grad is not None
         assert value.grad.isnan().all()
@@ -158,7 +158,7 @@ def test_what_is_not_a_number_is_left_to_the_loop() -> None:
 def test_a_models_gradient_that_conflicts_with_nothing_is_left_alone() -> None:
     learner = trained("gcn", "class-il")
     model, memories = learner.net.model, learner.memories()
-    projection = Projection(model, memories, 0.5)
+    projection = GradientProjection(model, memories, 0.5)
     for value in model.parameters():
         value.grad = torch.zeros_like(value)
     projection()

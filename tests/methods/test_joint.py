@@ -1,7 +1,7 @@
 """Joint on the digits: whatever has arrived is known."""
 
-from evergraph.metrics import average_accuracy, average_forgetting
-from evergraph.stream import TaskStream
+from evergraph.data.stream import TaskStream
+from evergraph.runs.metrics import average_accuracy, average_forgetting
 
 from .measured import measured
 

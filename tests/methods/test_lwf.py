@@ -8,12 +8,12 @@ import pytest
 import torch
 
 from evergraph.backbones import BACKBONES, model_input
+from evergraph.data.stream import TaskView, learner_view
 from evergraph.methods.base import Memory
 from evergraph.methods.lwf import LwF, LwFConfig, distillation
-from evergraph.net import Net
-from evergraph.run import make_learner
-from evergraph.stream import TaskView, learner_view
-from evergraph.training import Batch
+from evergraph.runs.execute import make_learner
+from evergraph.training.loop import Batch
+from evergraph.training.net import Net
 from evergraph.watch import Watch
 from helpers import CPU, learn_tasks, quick_config, run_config, stream_of, tiny_graph
 

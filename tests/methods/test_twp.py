@@ -17,12 +17,12 @@ from backbones.references import (
     parameters_of,
 )
 from evergraph.backbones import BACKBONES, CustomBackbone, MessageGraph, Norm, model_input
+from evergraph.data.stream import learner_view
 from evergraph.errors import ConfigError
 from evergraph.methods.ewc import squared_gradient
 from evergraph.methods.twp import TWP, attention_coefficients, topology_importance
-from evergraph.run import make_learner
-from evergraph.stream import learner_view
-from evergraph.training import Batch, TrainConfig, train
+from evergraph.runs.execute import make_learner
+from evergraph.training.loop import Batch, TrainConfig, train
 from helpers import CPU, learn_tasks, run_config, stream_of, tiny_graph
 
 

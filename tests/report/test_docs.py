@@ -3,9 +3,9 @@
 import re
 from pathlib import Path
 
-from evergraph.report.groups import data_sets
 from evergraph.report.page import page
-from evergraph.report.results import read_results
+from evergraph.results.groups import data_sets
+from evergraph.results.load import read_results
 
 ROOT = Path(__file__).parents[2]
 SHOWN = ("methods-amazon", "methods-coauthor", "methods-cora", "arxiv")

@@ -11,11 +11,11 @@ import pytest
 
 from evergraph.cli import run_main
 from evergraph.errors import StoreError
-from evergraph.report.groups import data_sets
 from evergraph.report.markup import Html, el, join
 from evergraph.report.page import page
-from evergraph.report.page_figures import beta_lines
-from evergraph.report.results import read_results
+from evergraph.report.page_charts import beta_lines
+from evergraph.results.groups import data_sets
+from evergraph.results.load import read_results
 
 from .test_report import record
 

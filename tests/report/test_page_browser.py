@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from evergraph.report.groups import data_sets
 from evergraph.report.page import page, write_page
-from evergraph.report.results import read_results
+from evergraph.results.groups import data_sets
+from evergraph.results.load import read_results
 
 from .test_page import small, write
-from .test_projection_figure import values
+from .test_projection_plot import values
 
 playwright: Any = pytest.importorskip("playwright.sync_api", reason="the browser tests need playwright")
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")

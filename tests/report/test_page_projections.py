@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 
 from evergraph.errors import StoreError
-from evergraph.experiments.projection import Projection
 from evergraph.report.page_projections import drawn_places
 from evergraph.report.palette import dark, light
-from evergraph.report.results import read_results
+from evergraph.results.load import read_results
+from evergraph.results.projection import Projection
 
 from .test_page import Reader, leaves, made, run_folder, small, write
-from .test_projection_figure import projection, values
+from .test_projection_plot import projection, values
 from .test_report import record
 
 

@@ -2,7 +2,7 @@
 
 from evergraph.report.panels import class_names, figures_text, panel_columns
 
-from .test_projection_figure import projection
+from .test_projection_plot import projection
 
 
 def test_panels_stand_in_one_row_or_in_a_square() -> None:

@@ -10,9 +10,9 @@ import pytest
 from matplotlib.image import imread
 from rich.console import Console
 
-from evergraph.report.figures import curve_figure, matrix_figure, write_figures
-from evergraph.report.summary import percent, summarise, title
-from evergraph.report.tables import matrix_table, verdict_lines
+from evergraph.report.plots import curve_figure, matrix_figure, write_figures
+from evergraph.report.terminal import matrix_table, verdict_lines
+from evergraph.results.summary import percent, summarise, title
 
 
 def record(tasks: int = 3, **changes: Any) -> dict[str, Any]:

@@ -11,9 +11,9 @@ from torch import Tensor, nn
 
 from evergraph.backbones import BACKBONES, CustomBackbone, ModelInput, Norm, model_input
 from evergraph.backbones.gcn import GCN
-from evergraph.graph import Graph, make_graph
+from evergraph.data.graph import Graph, make_graph
 from evergraph.scores.grand import CLOSED_FORMS, grand_norms
-from evergraph.training import Batch, TrainConfig, give_generator, node_losses, train
+from evergraph.training.loop import Batch, TrainConfig, give_generator, node_losses, train
 from helpers import CPU, tiny_graph
 
 TOLERANCE = 1e-4

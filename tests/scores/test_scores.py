@@ -6,10 +6,10 @@ import torch
 from numpy.typing import NDArray
 
 from evergraph.backbones import model_input
-from evergraph.run import make_learner
+from evergraph.data.stream import TaskView, learner_view
+from evergraph.runs.execute import make_learner
 from evergraph.scores import SCORES, ScoreContext, Space
-from evergraph.stream import TaskView, learner_view
-from evergraph.training import node_losses
+from evergraph.training.loop import node_losses
 from evergraph.watch import Watch
 from helpers import quick_config, stream_of, tiny_graph
 

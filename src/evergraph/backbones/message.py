@@ -11,8 +11,8 @@ from scipy import sparse
 from torch import Tensor
 
 from evergraph.backbones.products import Pattern, SparseMatrix, chain_product
+from evergraph.data.graph import Features, Graph, row_entries
 from evergraph.errors import DataError
-from evergraph.graph import Features, Graph, row_entries
 
 DENSE_FROM = 0.1
 """From this density on, a dense product is faster than a sparse one on a CPU (measured: ten times the rate)."""

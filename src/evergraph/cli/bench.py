@@ -7,11 +7,11 @@ from typing import Annotated
 import typer
 
 from evergraph.cli.console import STDOUT, print_json
+from evergraph.cli.execution import Done, ExecutorName, ExecutorOption, Jobs, RayAddress, do_runs, finished_runs
 from evergraph.cli.run import DataDir
-from evergraph.cli.runs import Done, ExecutorName, ExecutorOption, Jobs, RayAddress, do_runs, finished_runs
 from evergraph.experiments.grid import Experiment, read_experiment
-from evergraph.experiments.records import write_records
-from evergraph.runconfig import RunConfig
+from evergraph.results.records import write_records
+from evergraph.runs.config import RunConfig
 
 EXAMPLE = "Example: evergraph bench experiments/smoke.toml --jobs 2 --dry-run"
 

@@ -10,10 +10,10 @@ from rich.table import Table
 
 from evergraph.cli.console import STDOUT, note, print_json
 from evergraph.cli.run import DataDir
-from evergraph.datasets import DATASETS, is_path, load_dataset, locator
+from evergraph.data.datasets import DATASETS, is_path, load_dataset, locator
+from evergraph.data.graph import Graph
+from evergraph.data.stream import StreamConfig, class_plan
 from evergraph.errors import DataError
-from evergraph.graph import Graph
-from evergraph.stream import StreamConfig, class_plan
 
 app = typer.Typer(
     help="List, inspect, fetch and check data sets.",

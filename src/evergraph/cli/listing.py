@@ -8,7 +8,7 @@ from rich.table import Table
 
 from evergraph.backbones import BACKBONES
 from evergraph.cli.console import STDOUT, print_json
-from evergraph.datasets import DATASETS
+from evergraph.data.datasets import DATASETS
 from evergraph.methods import METHODS
 from evergraph.scores import SCORES
 

@@ -6,9 +6,9 @@ from typing import Annotated
 import typer
 
 from evergraph.cli.console import STDOUT, note, print_json
-from evergraph.report.groups import data_sets
 from evergraph.report.page import page, page_facts, write_page
-from evergraph.report.results import read_results
+from evergraph.results.groups import data_sets
+from evergraph.results.load import read_results
 
 EXAMPLE = "Example: evergraph report runs/NAME-OF-THE-RUN --out report.html"
 

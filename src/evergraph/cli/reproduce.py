@@ -10,15 +10,15 @@ from rich.table import Table
 
 from evergraph.backbones import BACKBONES
 from evergraph.cli.console import STDOUT, note, print_json
+from evergraph.cli.execution import ExecutorName, ExecutorOption, Jobs, RayAddress, do_runs
 from evergraph.cli.run import DataDir
-from evergraph.cli.runs import ExecutorName, ExecutorOption, Jobs, RayAddress, do_runs
-from evergraph.datasets import DATASETS, DerivedFeatures, is_path
+from evergraph.data.datasets import DATASETS, DerivedFeatures, is_path
 from evergraph.errors import ConfigError, StoreError
-from evergraph.experiments.projection import project
-from evergraph.experiments.targets import TARGETS, Request, Target
-from evergraph.report.exhibits import Exhibit, make_exhibit
-from evergraph.report.results import Result, read_results
-from evergraph.runconfig import RunConfig
+from evergraph.paper.exhibits import Exhibit, make_exhibit
+from evergraph.paper.targets import TARGETS, Request, Target
+from evergraph.results.load import Result, read_results
+from evergraph.results.projection import project
+from evergraph.runs.config import RunConfig
 
 CORES = os.cpu_count() or 1
 EXAMPLE = "Example: evergraph reproduce fig-matrices --dataset digits --fast"

@@ -9,11 +9,11 @@ import typer
 from evergraph.cli.console import STDERR, STDOUT, ProgressWatch, note, print_json
 from evergraph.config import assigned, merged, parse_assignment, read_toml
 from evergraph.methods import METHODS
-from evergraph.report.figures import write_figures
-from evergraph.report.summary import summarise
-from evergraph.report.tables import comparison_table, matrix_table, verdict_lines
-from evergraph.run import RunResult, run
-from evergraph.runconfig import DEFAULT_METHOD, RunConfig
+from evergraph.report.plots import write_figures
+from evergraph.report.terminal import comparison_table, matrix_table, verdict_lines
+from evergraph.results.summary import summarise
+from evergraph.runs.config import DEFAULT_METHOD, RunConfig
+from evergraph.runs.execute import RunResult, run
 
 EXAMPLE = "Example: evergraph run --dataset digits --method joint --backbone gcn --seed 0 --epochs 20"
 

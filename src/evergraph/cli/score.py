@@ -9,13 +9,13 @@ import typer
 
 from evergraph.cli.console import STDOUT, note, print_json
 from evergraph.cli.run import DataDir
-from evergraph.datasets import load_dataset
+from evergraph.data.datasets import load_dataset
+from evergraph.data.graph import Graph
 from evergraph.errors import ConfigError, DataError
-from evergraph.graph import Graph
 from evergraph.hodge import Orientation
 from evergraph.methods.ftf_er import Sign
-from evergraph.runconfig import RunConfig
-from evergraph.scoring import score_graph
+from evergraph.runs.config import RunConfig
+from evergraph.runs.scoring import score_graph
 
 EXAMPLE = "Example: evergraph score --dataset digits --score hps --out scores.csv"
 

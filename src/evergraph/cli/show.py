@@ -7,10 +7,10 @@ import typer
 
 from evergraph.cli.console import STDOUT, print_json
 from evergraph.cli.run import run_json
-from evergraph.report.figures import write_figures
-from evergraph.report.tables import matrix_table, verdict_lines
-from evergraph.run import RunResult
-from evergraph.store import RunStore, make_folder
+from evergraph.report.plots import write_figures
+from evergraph.report.terminal import matrix_table, verdict_lines
+from evergraph.runs.execute import RunResult
+from evergraph.runs.store import RunStore, make_folder
 
 EXAMPLE = "Example: evergraph show runs/NAME-OF-THE-RUN"
 

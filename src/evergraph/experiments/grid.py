@@ -19,7 +19,7 @@ from typing import Any
 
 from evergraph.config import assigned, read_toml
 from evergraph.errors import ConfigError
-from evergraph.runconfig import RunConfig
+from evergraph.runs.config import RunConfig
 
 SEED_KEYS = ("seeds.split", "seeds.order", "seeds.init")
 

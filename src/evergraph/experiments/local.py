@@ -11,7 +11,7 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
 
-from evergraph.runconfig import RunConfig
+from evergraph.runs.config import RunConfig
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ def _context() -> ForkServerContext | SpawnContext:
     if sys.platform == "win32":
         return multiprocessing.get_context("spawn")
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["evergraph.run"])
+    context.set_forkserver_preload(["evergraph.runs.execute"])
     return context
 
 
@@ -82,7 +82,7 @@ def _work(values: dict[str, Any], job: Job, answer: Connection) -> None:
     """The body of a run's process: do it or go on with it, and say how it ended."""
     import torch
 
-    from evergraph.run import run
+    from evergraph.runs.execute import run
 
     sys.stdout = sys.stderr = open(os.devnull, "w")  # noqa: SIM115
     torch.set_num_threads(job.threads)

@@ -20,14 +20,14 @@ import torch
 from evergraph.errors import ConfigError, StoreError
 from evergraph.experiments.local import Job, Outcome, reason
 from evergraph.experiments.ray_cluster import most_cpus, ray_cluster
-from evergraph.run import run
-from evergraph.runconfig import RunConfig
-from evergraph.store import RunStore
+from evergraph.runs.config import RunConfig
+from evergraph.runs.execute import run
+from evergraph.runs.store import RunStore
 from evergraph.watch import Watch
 
 DEATHS = 3
 """How often the process of a run may die in one task before the run counts as failed."""
-PAUSE, FAREWELL = 0.5, 5.0
+POLL_SECONDS, CANCEL_SECONDS = 0.5, 5.0
 """Seconds between two looks at the cluster, and seconds that interrupted runs have to end by themselves."""
 
 Files = dict[str, bytes]
@@ -65,7 +65,7 @@ class _Driver:
         if most_cpus() == 0:
             raise ConfigError("a Ray cluster with CPUs is wanted, got one without; add a node that has some")
         self.place = place
-        self.mail = Queue(actor_options={"num_cpus": 0, "scheduling_strategy": here})
+        self.queue = Queue(actor_options={"num_cpus": 0, "scheduling_strategy": here})
         self.remote = ray.remote(max_calls=1, max_retries=0)(work)  # a process does one run and ends
         self.running: dict[Any, _Kept] = {}
         self.deaths: Counter[tuple[RunConfig, int]] = Counter()
@@ -94,20 +94,20 @@ class _Driver:
         """Have a run done, where there are CPUs for its threads or on a largest node."""
         threads = kept.config.train.threads or self.place.job.threads
         remote = self.remote.options(num_cpus=max(1, min(threads, most_cpus())))
-        self.running[remote.remote(kept.config.to_values(), kept.files(), self.place, self.mail)] = kept
+        self.running[remote.remote(kept.config.to_values(), kept.files(), self.place, self.queue)] = kept
 
     def _ended(self) -> list[Outcome]:
         """Wait a little, keep what was sent meanwhile, and then look at the runs that have ended or died."""
         import ray
 
-        ready, _ = ray.wait(list(self.running), timeout=PAUSE) if self.running else ([], [])
-        self._read_mail()
+        ready, _ = ray.wait(list(self.running), timeout=POLL_SECONDS) if self.running else ([], [])
+        self._read_queue()
         return [outcome for task in ready for outcome in self._end(task, self.running.pop(task))]
 
-    def _read_mail(self) -> None:
+    def _read_queue(self) -> None:
         """Keep the files of finished tasks; what cannot be written now is tried again and told of at the end."""
         runs = {kept.config.digest(): kept for kept in self.running.values()}
-        for digest, files in self.mail.get_nowait_batch(self.mail.qsize()):
+        for digest, files in self.queue.get_nowait_batch(self.queue.qsize()):
             if digest in runs:  # else a process that was taken for dead still works on a run that has ended
                 with suppress(OSError, StoreError):
                     runs[digest].add(files)
@@ -140,7 +140,7 @@ class _Driver:
         for task in self.running:
             ray.cancel(task)
         if self.running:
-            ray.wait(list(self.running), num_returns=len(self.running), timeout=FAREWELL)
+            ray.wait(list(self.running), num_returns=len(self.running), timeout=CANCEL_SECONDS)
         for kept in self.running.values():
             kept.close()
 
@@ -178,7 +178,7 @@ class _Kept:
         self.lock.close()
 
 
-def work(values: dict[str, Any], files: Files, place: Place, mail: Any) -> tuple[Files, str | None]:
+def work(values: dict[str, Any], files: Files, place: Place, queue: Any) -> tuple[Files, str | None]:
     """The body of a run's process: go on after the tasks in `files`; all files at the end, or the reason."""
     if os.path.isdir(place.working_folder):
         os.chdir(place.working_folder)
@@ -188,7 +188,9 @@ def work(values: dict[str, Any], files: Files, place: Place, mail: Any) -> tuple
             config, out = RunConfig.from_values(values), Path(folder)
             store = RunStore.create(out, config)
             store.add_files(files)
-            run(config, out, data_dir=place.job.data_dir, resume=True, watch=_Sending(store, config.digest(), mail))
+            run(
+                config, out, data_dir=place.job.data_dir, resume=True, watch=_Sending(store, config.digest(), queue)
+            )
         except Exception as error:  # whatever it is, it belongs to this run only and is recorded with it
             return {}, reason(error).replace(folder, str(place.job.out))
         return store.files(), None
@@ -197,11 +199,11 @@ def work(values: dict[str, Any], files: Files, place: Place, mail: Any) -> tuple
 class _Sending(Watch):
     """Sends the files of a run whenever a task begins, which is when the one before is on disk."""
 
-    def __init__(self, store: RunStore, digest: str, mail: Any):
+    def __init__(self, store: RunStore, digest: str, queue: Any):
         super().__init__()
         self.store = store
         self.digest = digest
-        self.mail = mail
+        self.queue = queue
 
     def task(self, index: int, count: int) -> None:
-        self.mail.put((self.digest, self.store.files()))
+        self.queue.put((self.digest, self.store.files()))

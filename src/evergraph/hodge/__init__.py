@@ -11,14 +11,14 @@ from evergraph.hodge.operators import (
     underlying_graph,
 )
 from evergraph.hodge.potential import Orientation, hodge_potential
-from evergraph.hodge.solve import Method, Solution, solve_laplacian
+from evergraph.hodge.solve import Preconditioner, Solution, solve_laplacian
 from evergraph.hodge.triangles import triangles
 
 __all__ = [
     "Decomposition",
     "EdgeList",
-    "Method",
     "Orientation",
+    "Preconditioner",
     "Solution",
     "curl",
     "divergence",

@@ -10,7 +10,7 @@ from evergraph.hodge.cg import jacobi, refine
 from evergraph.hodge.checks import Vector, as_undirected, as_vector
 from evergraph.hodge.edges import edges_of
 from evergraph.hodge.operators import curl_of, gradient_of
-from evergraph.hodge.solve import Method, Solution, certify, check_limits, solve_laplacian
+from evergraph.hodge.solve import Preconditioner, Solution, certify, check_limits, solve_laplacian
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +32,7 @@ def hodge_decomposition(
     adjacency: csr_array,
     edge_flow: ArrayLike,
     *,
-    method: Method = Method.JACOBI,
+    preconditioner: Preconditioner = Preconditioner.JACOBI,
     tolerance: float = 1e-10,
     max_iterations: int = 10_000,
 ) -> Decomposition:
@@ -46,7 +46,11 @@ def hodge_decomposition(
     flow = as_vector(edge_flow, len(edges), "the edge flow")
     grad = gradient_of(edges)
     potential = solve_laplacian(
-        graph, grad.T @ (edges.weight * flow), method=method, tolerance=tolerance, max_iterations=max_iterations
+        graph,
+        grad.T @ (edges.weight * flow),
+        preconditioner=preconditioner,
+        tolerance=tolerance,
+        max_iterations=max_iterations,
     )
     rotation = curl_of(graph)
     circulation = _circulation(rotation, edges.weight, flow, tolerance, max_iterations)

@@ -19,7 +19,7 @@ def multigrid(matrix: csr_array, components: Components) -> Precondition:
         import pyamg
     except ImportError as error:
         raise ConfigError(
-            "Method.MULTIGRID needs the package pyamg, got an environment without it instead; "
+            "Preconditioner.MULTIGRID needs the package pyamg, got an environment without it instead; "
             "install it with: pip install 'evergraph[multigrid]'"
         ) from error
     _, grounded = np.unique(components.label, return_index=True)

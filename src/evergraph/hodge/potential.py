@@ -7,7 +7,7 @@ from scipy.sparse import csr_array
 
 from evergraph.hodge.checks import as_graph
 from evergraph.hodge.operators import signed_adjacency, underlying_graph
-from evergraph.hodge.solve import Method, Solution, solve_laplacian
+from evergraph.hodge.solve import Preconditioner, Solution, solve_laplacian
 
 
 class Orientation(Enum):
@@ -27,7 +27,7 @@ def hodge_potential(
     *,
     directed: bool = False,
     orientation: Orientation = Orientation.PAPER,
-    method: Method = Method.JACOBI,
+    preconditioner: Preconditioner = Preconditioner.JACOBI,
     tolerance: float = 1e-10,
     max_iterations: int = 10_000,
     must_converge: bool = True,
@@ -46,7 +46,7 @@ def hodge_potential(
     return solve_laplacian(
         graph,
         orientation.value * flow.sum(axis=1).astype(np.float64),
-        method=method,
+        preconditioner=preconditioner,
         tolerance=tolerance,
         max_iterations=max_iterations,
         must_converge=must_converge,

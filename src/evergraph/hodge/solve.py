@@ -18,7 +18,7 @@ NOISE = 1e-13
 """A right side that falls below this fraction of itself when it is projected counts as zero."""
 
 
-class Method(Enum):
+class Preconditioner(Enum):
     """How the conjugate gradients are preconditioned."""
 
     JACOBI = "jacobi"
@@ -40,7 +40,7 @@ def solve_laplacian(
     rhs: ArrayLike,
     *,
     node_weights: ArrayLike | None = None,
-    method: Method = Method.JACOBI,
+    preconditioner: Preconditioner = Preconditioner.JACOBI,
     tolerance: float = 1e-10,
     max_iterations: int = 10_000,
     must_converge: bool = True,
@@ -65,7 +65,7 @@ def solve_laplacian(
         system,
         components,
         (root * right)[order],
-        method=method,
+        preconditioner=preconditioner,
         tolerance=tolerance,
         limit=max_iterations,
     )
@@ -88,7 +88,7 @@ def certify(solution: Solution, tolerance: float, must_converge: bool) -> Soluti
         raise ConvergenceError(
             f"the solver has to reach a relative residual of {tolerance:g}, got {solution.residual:.3g} instead "
             f"after {solution.iterations} iterations; raise max_iterations or the tolerance, "
-            "and use method=Method.MULTIGRID on a mesh-like graph"
+            "and use preconditioner=Preconditioner.MULTIGRID on a mesh-like graph"
         )
     return solution
 
@@ -110,7 +110,13 @@ def _permuted(matrix: csr_array, order: NDArray[np.intp]) -> csr_array:
 
 
 def _solve(
-    system: csr_array, components: Components, rhs: Vector, *, method: Method, tolerance: float, limit: int
+    system: csr_array,
+    components: Components,
+    rhs: Vector,
+    *,
+    preconditioner: Preconditioner,
+    tolerance: float,
+    limit: int,
 ) -> tuple[Vector, float, int]:
     """Return the solution, its residual and the iterations of the symmetric system, all components in one run.
 
@@ -126,15 +132,15 @@ def _solve(
     if not unit.any():
         return unit, 0.0, 0
     found = refine(
-        system.__matmul__, _preconditioner(system, components, method), unit, goal=tolerance, limit=limit
+        system.__matmul__, _preconditioner(system, components, preconditioner), unit, goal=tolerance, limit=limit
     )
     value = components.project(found.value)
     residual = components.norms(unit - system @ value).max()
     return value * factor * peak, float(residual), found.iterations
 
 
-def _preconditioner(system: csr_array, components: Components, method: Method) -> Precondition:
+def _preconditioner(system: csr_array, components: Components, preconditioner: Preconditioner) -> Precondition:
     """Return what the method stands for."""
-    if method is Method.MULTIGRID:
+    if preconditioner is Preconditioner.MULTIGRID:
         return multigrid(system, components)
     return jacobi(system.diagonal())

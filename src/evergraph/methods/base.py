@@ -7,8 +7,8 @@ from typing import Any, Protocol
 from torch import Tensor
 
 from evergraph.config import Settings
-from evergraph.net import Net
-from evergraph.stream import TaskView
+from evergraph.data.stream import TaskView
+from evergraph.training.net import Net
 from evergraph.watch import Watch
 
 

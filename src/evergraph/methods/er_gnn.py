@@ -10,15 +10,15 @@ from pydantic import Field
 from scipy import sparse
 from torch import Tensor
 
-from evergraph.buffer import ReplayBuffer
 from evergraph.config import Settings
-from evergraph.graph import Graph
+from evergraph.data.graph import Graph
+from evergraph.data.stream import TaskView
 from evergraph.methods.base import Memory, MethodEntry
-from evergraph.net import Net
+from evergraph.replay.buffer import ReplayBuffer
+from evergraph.replay.selection import Selection, select_per_class
 from evergraph.scores import SCORES, ScoreContext, Space
 from evergraph.seeding import Purpose, numpy_generator
-from evergraph.selection import Selection, choose_per_class
-from evergraph.stream import TaskView
+from evergraph.training.net import Net
 from evergraph.watch import Watch
 
 
@@ -88,7 +88,7 @@ class ERGNN:
         rng = numpy_generator(self.net.seed, Purpose.SELECTION, task.index)
         context = ScoreContext(task, self.net, rng, space=config.space, distance=config.distance)
         scores = SCORES[config.score.value].score(context).value
-        return task.train[choose_per_class(scores, task.train_labels, config.budget, Selection.DETERMINISTIC, rng)]
+        return task.train[select_per_class(scores, task.train_labels, config.budget, Selection.DETERMINISTIC, rng)]
 
     def memory(self) -> Memory:
         return self.buffer.memory()

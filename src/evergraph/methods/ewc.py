@@ -6,11 +6,11 @@ from pydantic import Field
 from torch import Tensor, nn
 
 from evergraph.config import Settings
+from evergraph.data.stream import TaskView
 from evergraph.methods.base import Memory, MethodEntry
 from evergraph.methods.importance import QuadraticPenalty, derivatives
-from evergraph.net import Net
-from evergraph.stream import TaskView
-from evergraph.training import Batch, batch_loss
+from evergraph.training.loop import Batch, batch_loss
+from evergraph.training.net import Net
 from evergraph.watch import Watch
 
 

@@ -11,16 +11,16 @@ from numpy.typing import NDArray
 from pydantic import Field, model_validator
 from torch import Tensor
 
-from evergraph.buffer import ReplayBuffer
 from evergraph.config import Settings
+from evergraph.data.stream import TaskView
 from evergraph.hodge import Orientation
 from evergraph.methods.base import Memory, MethodEntry
-from evergraph.neighbours import NeighbourStorage, sample_neighbours
-from evergraph.net import Net, Parameters
+from evergraph.replay.buffer import ReplayBuffer
+from evergraph.replay.neighbours import NeighbourStorage, sample_neighbours
+from evergraph.replay.selection import Selection, mix, select_per_class
 from evergraph.scores import SCORES, ScoreContext, Space
 from evergraph.seeding import Purpose, numpy_generator
-from evergraph.selection import Selection, choose_per_class, mix
-from evergraph.stream import TaskView
+from evergraph.training.net import Net, Parameters
 from evergraph.watch import Watch
 
 
@@ -138,7 +138,7 @@ class FTFER:
     def chosen(self, task: TaskView, mixed: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.int64]:
         """The rows of the task's graph to keep: the budget's worth of each class."""
         config = self.config
-        kept = choose_per_class(mixed, task.train_labels, config.budget, config.selection, rng)
+        kept = select_per_class(mixed, task.train_labels, config.budget, config.selection, rng)
         return np.sort(task.train[kept])
 
     def _store(self, task: TaskView, chosen: NDArray[np.int64], rng: np.random.Generator) -> None:

@@ -14,16 +14,16 @@ from torch import Tensor, nn
 
 from evergraph.backbones.layers import InputLinear
 from evergraph.backbones.products import Pattern, sampled_product
-from evergraph.buffer import ReplayBuffer
 from evergraph.config import Settings
+from evergraph.data.stream import Setting, TaskView
 from evergraph.errors import ConvergenceError
 from evergraph.methods.base import Memory, MethodEntry
-from evergraph.narrowing import occurring_features
-from evergraph.net import Net
+from evergraph.replay.buffer import ReplayBuffer
+from evergraph.replay.selection import Selection, select_per_class
 from evergraph.seeding import Purpose, numpy_generator
-from evergraph.selection import Selection, choose_per_class
-from evergraph.stream import Setting, TaskView
-from evergraph.training import Batch, batch_loss
+from evergraph.training.loop import Batch, batch_loss
+from evergraph.training.narrowing import occurring_features
+from evergraph.training.net import Net
 from evergraph.watch import Watch
 
 
@@ -56,12 +56,12 @@ class GEM:
     def learn(self, task: TaskView, past: Sequence[TaskView], watch: Watch) -> None:
         self.net.grow(task)
         memories = self.memories()
-        projection = Projection(self.net.model, memories, self.config.margin) if memories else None
+        projection = GradientProjection(self.net.model, memories, self.config.margin) if memories else None
         self.net.fit(task, [self.net.task_batch(task)], watch, adjust=projection)
         with watch.phase("select"):
             rng = numpy_generator(self.net.seed, Purpose.SELECTION, task.index)
             chance = rng.random(len(task.train))
-            kept = choose_per_class(chance, task.train_labels, self.config.budget, Selection.DETERMINISTIC, rng)
+            kept = select_per_class(chance, task.train_labels, self.config.budget, Selection.DETERMINISTIC, rng)
             self.buffer.add(task.graph, task.train[kept], task.train_labels[kept])
 
     def memories(self) -> list[Batch]:
@@ -91,7 +91,7 @@ class GEM:
         self.buffer.load_state(state)
 
 
-class Projection:
+class GradientProjection:
     """Replaces a model's gradient by its projection.
 
     Each memory is a piece of graph of its own, so that the gradients of all past tasks together touch every stored
@@ -188,7 +188,7 @@ class OccurringRows:
         self.layer.weight.grad = gradient.index_add_(0, self.all_columns, self.rows * v[self.memory][:, None])
 
 
-WORTH_IT = 0.05
+KEEP_ROWS_BELOW = 0.05
 """Rows are kept apart where they have at most this share of the products that whole gradients would have."""
 
 
@@ -199,7 +199,7 @@ def occurring_rows(model: nn.Module, memories: Sequence[Batch]) -> OccurringRows
         return None
     layer, columns = found
     often = torch.bincount(torch.cat(columns), minlength=len(layer.weight))
-    worth_it = int(often.square().sum()) <= WORTH_IT * len(memories) ** 2 * len(layer.weight)
+    worth_it = int(often.square().sum()) <= KEEP_ROWS_BELOW * len(memories) ** 2 * len(layer.weight)
     return OccurringRows(layer, columns) if worth_it else None
 
 

@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 
 from torch import Tensor
 
+from evergraph.data.stream import TaskView
 from evergraph.methods.base import Memory, MethodEntry, NoSettings
-from evergraph.net import Net
-from evergraph.stream import TaskView
+from evergraph.training.net import Net
 from evergraph.watch import Watch
 
 

@@ -9,9 +9,9 @@ from torch import Tensor
 from torch.nn.functional import kl_div, log_softmax
 
 from evergraph.config import Settings
+from evergraph.data.stream import Setting, TaskView
 from evergraph.methods.base import Memory, MethodEntry
-from evergraph.net import Net
-from evergraph.stream import Setting, TaskView
+from evergraph.training.net import Net
 from evergraph.watch import Watch
 
 

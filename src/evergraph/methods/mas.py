@@ -8,10 +8,10 @@ from torch import Tensor
 
 from evergraph.backbones import ModelInput
 from evergraph.config import Settings
+from evergraph.data.stream import Setting, TaskView
 from evergraph.methods.base import Memory, MethodEntry
 from evergraph.methods.importance import QuadraticPenalty, derivatives
-from evergraph.net import Net
-from evergraph.stream import Setting, TaskView
+from evergraph.training.net import Net
 from evergraph.watch import Watch
 
 

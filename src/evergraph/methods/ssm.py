@@ -5,14 +5,14 @@ from collections.abc import Mapping, Sequence
 from pydantic import Field
 from torch import Tensor
 
-from evergraph.buffer import ReplayBuffer
 from evergraph.config import Settings
+from evergraph.data.stream import TaskView
 from evergraph.methods.base import Memory, MethodEntry
-from evergraph.neighbours import NeighbourStorage, sample_neighbours
-from evergraph.net import Net
+from evergraph.replay.buffer import ReplayBuffer
+from evergraph.replay.neighbours import NeighbourStorage, sample_neighbours
+from evergraph.replay.selection import Selection, select_per_class
 from evergraph.seeding import Purpose, numpy_generator
-from evergraph.selection import Selection, choose_per_class
-from evergraph.stream import TaskView
+from evergraph.training.net import Net
 from evergraph.watch import Watch
 
 
@@ -54,7 +54,7 @@ class SSM:
         rng = numpy_generator(self.net.seed, Purpose.SELECTION, task.index)
         chance = rng.random(len(task.train))
         centres = task.train[
-            choose_per_class(chance, task.train_labels, config.budget, Selection.DETERMINISTIC, rng)
+            select_per_class(chance, task.train_labels, config.budget, Selection.DETERMINISTIC, rng)
         ]
         budget = config.neighbour_budget * len(task.classes)
         extra = sample_neighbours(task.graph, centres, config.neighbours, budget, config.hops, rng)

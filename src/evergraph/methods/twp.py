@@ -14,12 +14,12 @@ from evergraph.backbones.gcn import GCN
 from evergraph.backbones.gin import GIN
 from evergraph.backbones.products import sampled_product
 from evergraph.config import Settings
+from evergraph.data.stream import TaskView
 from evergraph.errors import ConfigError
 from evergraph.methods.base import Memory, MethodEntry
 from evergraph.methods.ewc import squared_gradient
 from evergraph.methods.importance import QuadraticPenalty, derivatives
-from evergraph.net import Net
-from evergraph.stream import TaskView
+from evergraph.training.net import Net
 from evergraph.watch import Watch
 
 SLOPE = 0.2

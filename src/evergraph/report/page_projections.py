@@ -5,12 +5,12 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
-from evergraph.experiments.projection import Projection
-from evergraph.report.groups import DataSet, Group
 from evergraph.report.markup import Html, el
-from evergraph.report.page_figures import figure, seed_name
+from evergraph.report.page_charts import figure, seed_name
 from evergraph.report.palette import dark, light
 from evergraph.report.panels import class_names, figures_text, panel_columns
+from evergraph.results.groups import DataSet, Group
+from evergraph.results.projection import Projection
 
 SIDE, EDGE = 1000, 24
 """A panel and its margin, in units of the drawing."""

@@ -4,8 +4,8 @@ import statistics
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from evergraph.report.groups import DataSet, Group, Stat, how_chosen, stat, value_text
 from evergraph.report.markup import Child, Html, el, join
+from evergraph.results.groups import DataSet, Group, Stat, how_chosen, stat, value_text
 
 WIDE = 24
 """With more classes than this the cells of the per-class view are narrow and without text."""

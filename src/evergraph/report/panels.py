@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterable
 
-from evergraph.experiments.projection import Projection
+from evergraph.results.projection import Projection
 
 
 def panel_columns(panels: int) -> int:

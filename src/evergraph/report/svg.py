@@ -4,8 +4,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from evergraph.report.groups import Stat
 from evergraph.report.markup import Html, el, join
+from evergraph.results.groups import Stat
 
 WIDTH, HEIGHT = 720.0, 340.0
 LEFT, RIGHT, TOP, BOTTOM = 64.0, 16.0, 14.0, 48.0

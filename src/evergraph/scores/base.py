@@ -10,9 +10,9 @@ import torch
 from numpy.typing import NDArray
 
 from evergraph.backbones import model_input
-from evergraph.graph import Features
-from evergraph.net import Net
-from evergraph.stream import TaskView
+from evergraph.data.graph import Features
+from evergraph.data.stream import TaskView
+from evergraph.training.net import Net
 
 
 class Space(Enum):

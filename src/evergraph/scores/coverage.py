@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from evergraph.graph import Features
+from evergraph.data.graph import Features
 from evergraph.scores.base import NodeScores, ScoreContext, ScoreEntry
 from evergraph.scores.mean_feature import squared_norms
 

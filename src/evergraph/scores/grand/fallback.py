@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from evergraph.backbones.message import ModelInput
-from evergraph.training import node_losses
+from evergraph.training.loop import node_losses
 
 Gradients = Sequence[Tensor | None]
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from evergraph.training import node_losses
+from evergraph.training.loop import node_losses
 
 LossGradient = Callable[[Tensor], tuple[Tensor, Tensor]]
 """From logits (rows, classes) to the gradient of each row's own loss there, as unit gradient and scale."""

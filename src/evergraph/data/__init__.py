@@ -1,0 +1,1 @@
+"""Graphs, data sets and streams of tasks."""

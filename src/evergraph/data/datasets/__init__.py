@@ -1,0 +1,73 @@
+"""Data sets by name, and any own graph by the path of its file."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+
+from evergraph.config import validated
+from evergraph.data.datasets import digits, npz, ogb, reddit, sbm
+from evergraph.data.datasets.derived import DerivedFeatures
+from evergraph.data.datasets.entry import DatasetEntry, Locate, NoOptions, RemoteFile, Steps
+from evergraph.data.datasets.fetch import cache_dir, locator
+from evergraph.data.datasets.files import FileOptions, read_graph
+from evergraph.data.graph import Graph, standardise
+from evergraph.registry import Registry
+
+__all__ = [
+    "DATASETS",
+    "DatasetEntry",
+    "DerivedFeatures",
+    "FileOptions",
+    "Locate",
+    "NoOptions",
+    "RemoteFile",
+    "Steps",
+    "cache_dir",
+    "is_path",
+    "load_dataset",
+    "locator",
+]
+
+DATASETS: Registry[DatasetEntry] = Registry(
+    "data set",
+    {
+        entry.name: entry
+        for family in (digits.ENTRIES, sbm.ENTRIES, npz.ENTRIES, ogb.ENTRIES, reddit.ENTRIES)
+        for entry in family
+    },
+)
+
+
+def is_path(name_or_path: str) -> bool:
+    """Whether this names a file rather than a data set: it has a separator or a suffix."""
+    separators = [separator for separator in (os.sep, os.altsep, "/") if separator]
+    return any(separator in name_or_path for separator in separators) or Path(name_or_path).suffix != ""
+
+
+def load_dataset(
+    name_or_path: str,
+    *,
+    options: Mapping[str, object] | None = None,
+    data_dir: Path | None = None,
+    features: str | None = None,
+    steps: Steps | None = None,
+    progress: bool = False,
+    download: bool = True,
+) -> Graph:
+    """A data set or an own file, loaded, standardised (all four steps unless told otherwise), with its features.
+
+    `features` ("spectral:64", "degree") replaces the features by ones derived from the standardised graph.
+    """
+    derived = DerivedFeatures.parse(features) if features is not None else None
+    standardised = True
+    if is_path(name_or_path):
+        graph = read_graph(Path(name_or_path), validated(FileOptions, options or {}, "file"))
+    else:
+        entry = DATASETS[name_or_path]
+        chosen = validated(entry.options, options or {}, entry.name)
+        graph = entry.load(chosen, locator(data_dir, download=download, progress=progress))
+        standardised = entry.standardised
+    if steps is not None or standardised:
+        graph = standardise(graph, **asdict(steps or Steps()))
+    return graph if derived is None else derived.derive(graph)

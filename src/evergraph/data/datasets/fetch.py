@@ -1,0 +1,146 @@
+"""Finding the files of a data set: in the user's folders first, then in the cache, then upstream."""
+
+import json
+import os
+import shutil
+import tempfile
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
+
+from evergraph.data.datasets.entry import Locate, RemoteFile
+from evergraph.errors import DataError
+
+DATA_VARIABLE = "EVERGRAPH_DATA"
+CACHE_VARIABLE = "EVERGRAPH_CACHE"
+
+
+def cache_dir() -> Path:
+    """The folder in EVERGRAPH_CACHE, or the user's cache folder of the operating system."""
+    import pooch
+
+    return Path(os.environ.get(CACHE_VARIABLE) or pooch.os_cache("evergraph"))
+
+
+def locator(data_dir: Path | None = None, *, download: bool = True, progress: bool = False) -> Locate:
+    """A function from a file to its path on this disk, which downloads it where that is allowed and needed."""
+    if data_dir is not None and not data_dir.is_dir():
+        raise DataError(f"the data folder must exist, got {data_dir} instead; create it or name another one")
+
+    def locate(file: RemoteFile) -> Path:
+        for folder in _folders(data_dir):
+            if (folder / file.name).exists():
+                return folder / file.name
+        return _downloaded(file, data_dir, download=download, progress=progress)
+
+    return locate
+
+
+def _folders(data_dir: Path | None) -> Iterator[Path]:
+    if data_dir is not None:
+        yield data_dir
+    if os.environ.get(DATA_VARIABLE):
+        yield Path(os.environ[DATA_VARIABLE])
+    yield cache_dir()
+
+
+def _downloaded(file: RemoteFile, data_dir: Path | None, *, download: bool, progress: bool) -> Path:
+    """The file from the cache of downloads, fetched first where necessary; its hash is checked every time."""
+    if file.url is None:
+        raise DataError(_missing(file, data_dir, "it has no address to be downloaded from"))
+    store = cache_dir() / "downloads"
+    target = store / PurePosixPath(file.url).name
+    if not download and not target.exists():
+        raise DataError(_missing(file, data_dir, f"downloading it from {file.url} is switched off"))
+    recorded = _recorded_hashes(store)
+    known = file.sha256 or recorded.get(file.url)
+    if download:
+        _retrieve(file, target, known, data_dir, progress=progress)
+    found = _sha256(target)
+    if known is not None and found != known:
+        raise DataError(f"{target} must have the sha256 {known}, got {found} instead; delete it and fetch it again")
+    if known is None:
+        _write_hashes(store, {**recorded, file.url: found})
+    return target if file.inside is None else _extracted(target, found, file)
+
+
+def _retrieve(file: RemoteFile, target: Path, known: str | None, data_dir: Path | None, *, progress: bool) -> None:
+    """Let pooch download the file unless it is there with the known hash."""
+    import pooch
+    import requests
+
+    from evergraph.data.datasets.progress import DownloadBar
+
+    pooch.get_logger().setLevel("WARNING")
+    bar = DownloadBar(target.name) if progress else None
+    try:
+        pooch.retrieve(
+            file.url,
+            known_hash=known and f"sha256:{known}",
+            fname=target.name,
+            path=target.parent,
+            downloader=pooch.HTTPDownloader(progressbar=bar or False, timeout=60),
+        )
+    except OSError as error:
+        unanswered = isinstance(error, requests.RequestException) and error.response is None
+        reason = "no connection" if unanswered else str(error)
+        raise DataError(_missing(file, data_dir, f"downloading it from {file.url} failed ({reason})")) from None
+    except ValueError as error:
+        raise DataError(
+            f"the download from {file.url} must have the sha256 {known}, got another file instead ({error}); "
+            f"if upstream changed it on purpose, remove its line from {target.parent / 'hashes.json'}"
+        ) from None
+    finally:
+        if bar is not None:
+            bar.close()
+
+
+def _missing(file: RemoteFile, data_dir: Path | None, why: str) -> str:
+    folder = data_dir or os.environ.get(DATA_VARIABLE)
+    place = f"at {Path(folder) / file.name}" if folder else f"into a folder and name that in {DATA_VARIABLE}"
+    return f"the file {file.name} is needed, got no such file instead, and {why}; put it {place}"
+
+
+def _sha256(path: Path) -> str:
+    import pooch
+
+    return str(pooch.file_hash(str(path), alg="sha256"))
+
+
+def _recorded_hashes(store: Path) -> dict[str, str]:
+    path = store / "hashes.json"
+    try:
+        return {str(url): str(value) for url, value in json.loads(path.read_text(encoding="utf-8")).items()}
+    except FileNotFoundError:
+        return {}
+    except (ValueError, AttributeError):
+        raise DataError(
+            f"{path} must hold the recorded hashes as JSON, got something else instead; delete it to record anew"
+        ) from None
+
+
+def _write_hashes(store: Path, hashes: dict[str, str]) -> None:
+    """Replace hashes.json in one step, so that no reader ever sees a part of it."""
+    handle, name = tempfile.mkstemp(dir=store, prefix="hashes-", suffix=".tmp")
+    with os.fdopen(handle, "w", encoding="utf-8") as stream:
+        json.dump(hashes, stream, indent=1, sort_keys=True)
+    os.replace(name, store / "hashes.json")
+
+
+def _extracted(archive: Path, sha256: str, file: RemoteFile) -> Path:
+    """The member of a zip archive, unpacked beside it once per content and in one step."""
+    folder = archive.with_name(f"{archive.name}-{sha256[:16]}")
+    if not folder.exists():
+        scratch = Path(tempfile.mkdtemp(dir=archive.parent))
+        try:
+            with zipfile.ZipFile(archive) as members:
+                members.extractall(scratch)
+            os.replace(scratch, folder)
+        except (zipfile.BadZipFile, OSError) as error:
+            shutil.rmtree(scratch, ignore_errors=True)
+            if not folder.exists():
+                raise DataError(f"{archive} must be a zip archive, got a broken one instead ({error})") from None
+    member = folder / str(file.inside)
+    if not member.exists():
+        raise DataError(f"the archive {file.url} must hold {file.inside}, got none instead; report the change")
+    return member

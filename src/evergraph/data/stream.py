@@ -1,0 +1,239 @@
+"""A labelled graph as a stream of tasks: class order, splits, edges between tasks, and what a learner may see."""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from enum import Enum
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field, field_validator
+
+from evergraph.config import Settings
+from evergraph.data.graph import GlobalIds, Graph, LocalIds
+from evergraph.data.preprocess import Preprocessing, preprocess
+from evergraph.errors import ConfigError, DataError
+
+HIDDEN = -1
+"""The label a learner sees on a node whose label it may not read."""
+
+
+class Setting(Enum):
+    """Whether the task of a node is known when its class is predicted."""
+
+    CLASS_IL = "class-il"
+    TASK_IL = "task-il"
+
+
+class ClassOrder(Enum):
+    """In which order the classes arrive, unless they are listed one by one."""
+
+    LABEL = "label"
+    SIZE = "size"
+    RANDOM = "random"
+
+
+class Remainder(Enum):
+    """What happens to classes that are too few for a last full task."""
+
+    DROP = "drop"
+    KEEP = "keep"
+
+
+class StreamConfig(Settings):
+    """How a graph becomes a sequence of tasks."""
+
+    setting: Setting = Setting.CLASS_IL
+    classes_per_task: int = Field(2, ge=1)
+    class_order: ClassOrder | tuple[int, ...] = ClassOrder.LABEL
+    split: tuple[float, float, float] = (0.6, 0.2, 0.2)
+    min_class_size: int = Field(3, ge=3)
+    remainder: Remainder = Remainder.DROP
+    inter_task_edges: bool = False
+    preprocessing: Preprocessing = Preprocessing.ROW_L2
+
+    @field_validator("split")
+    @classmethod
+    def _split_is_a_partition(cls, value: tuple[float, float, float]) -> tuple[float, float, float]:
+        if min(value) <= 0 or abs(sum(value) - 1) > 1e-9:
+            raise ValueError(f"three positive shares that add up to 1 are wanted, got {value} instead")
+        return value
+
+
+@dataclass(frozen=True)
+class Task:
+    """One task: its graph (labels are class indices in order of arrival) and the split of its own nodes."""
+
+    index: int
+    classes: tuple[int, ...]
+    graph: Graph
+    node_ids: GlobalIds
+    train: LocalIds
+    val: LocalIds
+    test: LocalIds
+
+    def to_global(self, ids: LocalIds) -> GlobalIds:
+        return GlobalIds(self.node_ids[ids])
+
+
+@dataclass(frozen=True)
+class TaskView:
+    """What a learner sees of a task: the graph, and the labels of the training nodes; all others are HIDDEN.
+
+    classes: the class indices of this task; node_ids: the rows of the full graph; train: rows of `graph`.
+    potential: the Hodge potential -Δ₀†Ā1 of the whole graph on these nodes, where a method asks for that scope.
+    """
+
+    index: int
+    classes: tuple[int, ...]
+    graph: Graph
+    node_ids: GlobalIds
+    train: LocalIds
+    potential: NDArray[np.float64] | None = None
+
+    @property
+    def train_labels(self) -> NDArray[np.int64]:
+        return self.graph.labels[self.train]
+
+
+def learner_view(task: Task, whole_potential: NDArray[np.float64] | None = None) -> TaskView:
+    """The view in which validation and test labels do not exist: they are erased, not promised."""
+    potential = None if whole_potential is None else whole_potential[task.node_ids]
+    labels = np.full_like(task.graph.labels, HIDDEN)
+    labels[task.train] = task.graph.labels[task.train]
+    graph = replace(task.graph, labels=labels)
+    return TaskView(task.index, task.classes, graph, task.node_ids, task.train, potential)
+
+
+@dataclass(frozen=True)
+class TaskStream:
+    """The tasks of one graph; each is cut out of it when asked for, so that nothing is held twice.
+
+    graph: the whole graph, features preprocessed, labels as in the source.
+    order: the labels in order of arrival; class index k in a task is label order[k].
+    splits: for each class in that order its training, validation and test nodes.
+    messages: what was dropped on the way, for the user to read.
+    """
+
+    graph: Graph
+    config: StreamConfig
+    order: tuple[int, ...]
+    splits: tuple[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]], ...]
+    messages: tuple[str, ...] = ()
+
+    def __len__(self) -> int:
+        return math.ceil(len(self.order) / self.config.classes_per_task)
+
+    def __iter__(self) -> Iterator[Task]:
+        return (self[index] for index in range(len(self)))
+
+    def __getitem__(self, index: int) -> Task:
+        """A task as it is when it arrives."""
+        if not 0 <= index < len(self):
+            raise IndexError(f"a task index must be from 0 to {len(self) - 1}, got {index} instead")
+        return self._task(index, *self._graph_of(self._known(index)))
+
+    def seen(self, now: int) -> list[Task]:
+        """The tasks 0 .. now as they are at task `now`: with inter-task edges all in the graph known by then."""
+        if not self.config.inter_task_edges:
+            return [self[index] for index in range(now + 1)]
+        nodes, graph = self._graph_of(self._known(now))
+        return [self._task(index, nodes, graph) for index in range(now + 1)]
+
+    def _known(self, index: int) -> range:
+        """The classes in a task's graph: its own, or with inter-task edges all that have arrived."""
+        own = self.classes_of(index)
+        return range(own.stop) if self.config.inter_task_edges else own
+
+    def _graph_of(self, classes: range) -> tuple[NDArray[np.int64], Graph]:
+        nodes = np.sort(np.concatenate([part for k in classes for part in self.splits[k]]))
+        graph = self.graph.subgraph(nodes)
+        arrival = np.argsort(self.order)
+        return nodes, replace(graph, labels=arrival[np.searchsorted(self.order, graph.labels, sorter=arrival)])
+
+    def _task(self, index: int, nodes: NDArray[np.int64], graph: Graph) -> Task:
+        own = self.classes_of(index)
+        parts = [np.sort(np.concatenate([self.splits[k][part] for k in own])) for part in range(3)]
+        train, val, test = (LocalIds(np.searchsorted(nodes, part)) for part in parts)
+        return Task(index, tuple(own), graph, GlobalIds(nodes), train, val, test)
+
+    def classes_of(self, index: int) -> range:
+        """The class indices of a task."""
+        size = self.config.classes_per_task
+        return range(index * size, min((index + 1) * size, len(self.order)))
+
+    @property
+    def n_classes(self) -> int:
+        return len(self.order)
+
+
+def make_stream(graph: Graph, config: StreamConfig, *, split_seed: int, order_seed: int) -> TaskStream:
+    """Cut `graph` into tasks; the same graph, settings and seeds give the same stream."""
+    if graph.features is None:
+        raise DataError(
+            f"{graph.name} has no features, and learning needs some; "
+            "derive them from the graph with --features spectral:64 or --features degree"
+        )
+    order, messages = class_plan(graph, config, order_seed)
+    splits = tuple(_split_class(graph, label, config.split, split_seed) for label in order)
+    first = np.concatenate([split[0] for split in splits[: config.classes_per_task]])
+    features = preprocess(graph.features, config.preprocessing, np.sort(first))
+    return TaskStream(replace(graph, features=features), config, order, splits, messages)
+
+
+def class_plan(graph: Graph, config: StreamConfig, seed: int) -> tuple[tuple[int, ...], tuple[str, ...]]:
+    """The labels in order of arrival, and a message on each group of classes that was dropped."""
+    labels, sizes = np.unique(graph.labels, return_counts=True)
+    messages = []
+    order = _requested_order(labels, sizes, config.class_order, seed)
+    size_of = dict(zip(labels.tolist(), sizes.tolist(), strict=True))
+    small = [label for label in order if size_of[label] < config.min_class_size]
+    if small:
+        messages.append(f"dropped classes with fewer than {config.min_class_size} nodes: {_listed(small)}")
+        order = [label for label in order if label not in small]
+    left = len(order) % config.classes_per_task
+    if left and config.remainder is Remainder.DROP:
+        messages.append(
+            f"dropped the last of {len(order)} classes ({_listed(order[-left:])}): "
+            f"too few for a last task of {config.classes_per_task} (stream.remainder=keep keeps them)"
+        )
+        order = order[:-left]
+    if not order:
+        raise ConfigError(
+            f"at least one task is wanted, got none: {graph.name} has {len(labels)} classes, none of which fit "
+            f"min_class_size={config.min_class_size} and classes_per_task={config.classes_per_task}"
+        )
+    return tuple(order), tuple(messages)
+
+
+def _requested_order(
+    labels: NDArray[np.int64], sizes: NDArray[np.int64], order: ClassOrder | tuple[int, ...], seed: int
+) -> list[int]:
+    if isinstance(order, tuple):
+        unknown = sorted(set(order) - set(labels.tolist()))
+        if unknown or len(set(order)) < len(order) or not order:
+            problem = f"unknown labels {unknown}" if unknown else "a repeated label or an empty list"
+            raise ConfigError(f"stream.class_order must list labels of the graph, each once, got {problem} instead")
+        return list(order)
+    if order is ClassOrder.SIZE:
+        return [int(label) for label in labels[np.argsort(-sizes, kind="stable")]]
+    if order is ClassOrder.RANDOM:
+        return [int(label) for label in np.random.default_rng([seed, 1]).permutation(labels)]
+    return [int(label) for label in labels]
+
+
+def _split_class(
+    graph: Graph, label: int, shares: tuple[float, float, float], seed: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """A class's training, validation and test nodes: at least one each, and training gets what rounding leaves."""
+    nodes = np.flatnonzero(graph.labels == label)
+    shuffled = np.random.default_rng([seed, 0, label]).permutation(nodes)
+    n_val, n_test = (max(1, round(share * len(nodes))) for share in shares[1:])
+    n_train = max(1, len(nodes) - n_val - n_test)
+    n_val = min(n_val, len(nodes) - n_train - 1)
+    train, val, test = np.split(shuffled, [n_train, n_train + n_val])
+    return np.sort(train), np.sort(val), np.sort(test)
+
+
+def _listed(labels: list[int]) -> str:
+    return ", ".join(str(label) for label in labels)

@@ -1,0 +1,1 @@
+"""ContinualClassifier and adapters for other libraries."""

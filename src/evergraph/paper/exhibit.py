@@ -1,0 +1,94 @@
+"""A table or figure in five formats: Markdown, LaTeX, CSV, PNG and PDF."""
+
+import csv
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from matplotlib.figure import Figure
+
+from evergraph.errors import StoreError
+from evergraph.runs.store import make_folder
+
+TEX = {"&": r"\&", "%": r"\%", "_": r"\_", "#": r"\#", "±": r"$\pm$", "β": r"$\beta$", "−": "$-$", "–": "--"}
+"""What LaTeX wants written in another way."""
+
+
+@dataclass(frozen=True)
+class Exhibit:
+    """What is shown: a table of texts, the numbers behind it, a picture, and what has to be known of all of it."""
+
+    name: str
+    title: str
+    header: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    notes: Sequence[str]
+    figures: Sequence[dict[str, Any]]
+    picture: Figure
+
+    def markdown(self) -> str:
+        """The title, the table, the notes."""
+        notes = "".join(f"\n- {note}" for note in self.notes)
+        return f"## {self.title}\n\n{markdown_table(self.header, self.rows)}\n{notes}\n"
+
+    def latex(self) -> str:
+        """A table for LaTeX with booktabs."""
+        lines = [
+            "\\begin{table}",
+            "\\centering",
+            f"\\caption{{{_tex(self.title)}. {_tex(' '.join(_sentence(note) for note in self.notes))}}}",
+            f"\\begin{{tabular}}{{l{'r' * (len(self.header) - 1)}}}",
+            "\\toprule",
+            _tex_line(self.header),
+            "\\midrule",
+            *(_tex_line(row) for row in self.rows),
+            "\\bottomrule",
+            "\\end{tabular}",
+            "\\end{table}",
+        ]
+        return "\n".join(lines) + "\n"
+
+    def csv(self) -> str:
+        """The numbers, unrounded, a line each; the columns of the first line."""
+        text = io.StringIO()
+        columns = list(dict.fromkeys(column for line in self.figures for column in line))
+        writer = csv.DictWriter(text, columns, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(self.figures)
+        return text.getvalue()
+
+    def write(self, folder: Path) -> list[Path]:
+        """Write all five; StoreError in one sentence where that cannot be done."""
+        make_folder(folder, "--write")
+        paths = [folder / f"{self.name}.{suffix}" for suffix in ("md", "tex", "csv", "png", "pdf")]
+        try:
+            for path, text in zip(paths, (self.markdown(), self.latex(), self.csv()), strict=False):
+                path.write_text(text, encoding="utf-8")
+            for path in paths[3:]:
+                self.picture.savefig(
+                    path, dpi=160, metadata={"CreationDate": None} if path.suffix == ".pdf" else {}
+                )
+        except OSError as error:
+            reason = error.strerror or error
+            raise StoreError(f"{folder} cannot be written to: {reason}; choose another --write") from None
+        return paths
+
+
+def markdown_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A Markdown table, numbers to the right."""
+    lines = [header, ["---", *["---:"] * (len(header) - 1)], *rows]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+def _sentence(note: str) -> str:
+    return note if note.endswith(".") else f"{note}."
+
+
+def _tex(text: str) -> str:
+    return "".join(TEX.get(character, character) for character in text)
+
+
+def _tex_line(cells: Sequence[str]) -> str:
+    return " & ".join(_tex(cell) for cell in cells) + r" \\"

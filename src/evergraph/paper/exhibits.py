@@ -1,0 +1,30 @@
+"""The paper's tables and figures made from finished runs, with the paper's figures beside ours."""
+
+from collections.abc import Callable, Sequence
+
+from evergraph.paper.exhibit import Exhibit
+from evergraph.paper.figures import beta_lines, curves, matrices, projections
+from evergraph.paper.tables import component_table, cost_table, feature_table, main_table, topology_table
+from evergraph.paper.target_runs import TargetRuns
+from evergraph.paper.targets import Request, Target
+from evergraph.results.load import Result
+
+__all__ = ["EXHIBITS", "Exhibit", "make_exhibit"]
+
+EXHIBITS: dict[str, Callable[[TargetRuns], Exhibit]] = {
+    "table2": main_table,
+    "table3": component_table,
+    "table4": feature_table,
+    "table5": topology_table,
+    "table6": cost_table,
+    "fig-curves": curves,
+    "fig-matrices": matrices,
+    "fig-beta": beta_lines,
+    "fig-tsne": projections,
+}
+"""How each target is shown."""
+
+
+def make_exhibit(target: Target, request: Request, results: Sequence[Result]) -> Exhibit:
+    """A target from the runs that belong to it; others among `results` are left out."""
+    return EXHIBITS[target.name](TargetRuns.of(target, request, results))

@@ -1,0 +1,214 @@
+"""The tables of REPRODUCIBILITY.md, written from the records in results/ between its marks.
+
+    python -m evergraph.paper.reproducibility REPRODUCIBILITY.md results
+
+A block `<!-- begin NAME -->` … `<!-- end NAME -->` gets the table NAME; everything else in the file stays.
+"""
+
+import re
+import statistics
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from evergraph.methods import METHODS
+from evergraph.paper.exhibit import markdown_table
+from evergraph.paper.exhibits import make_exhibit
+from evergraph.paper.published import TOPOLOGY_SCORES, main_result
+from evergraph.paper.tables import published_text, verdict
+from evergraph.paper.targets import ALL_BACKBONES, TARGETS, Request
+from evergraph.results.groups import stat
+from evergraph.results.load import read_results
+from evergraph.results.records import grouped, read_records, setting
+from evergraph.runs.config import RunConfig
+
+Records = Sequence[dict[str, Any]]
+
+
+def mean_and_deviation(values: Sequence[float]) -> str:
+    """Mean ± sample standard deviation, to one decimal; a single value has none."""
+    return str(stat(values))
+
+
+def cell(records: Records) -> str:
+    """AA / AF of some runs, mean ± deviation over their seeds."""
+    return " / ".join(mean_and_deviation([record[key] for record in records]) for key in ("aa", "af"))
+
+
+def fusion_table(records: Records) -> str:
+    """Selection and orientation down, β across; then what they are to be compared with."""
+    scores = ("method.feature_score", "method.topology_score")
+    groups = grouped(records, ("method.name", *scores, "method.orientation", "method.beta"))
+    fused = {(key[0], *key[3:]): runs for key, runs in groups.items() if key[1:3] == ("grand", "hps")}
+    betas = sorted({key[2] for key in fused})
+    rows = []
+    for selection, orientation in sorted({key[:2] for key in fused}, key=lambda key: (key[0], key[1] != "paper")):
+        found = [fused.get((selection, orientation if beta else "paper", beta), []) for beta in betas]
+        rows.append([f"{selection}, {orientation}", *(cell(runs) if runs else "" for runs in found)])
+    table = markdown_table(["AA / AF, %", *(f"β = {beta:g}" for beta in betas)], rows)
+    seeds = max(len(runs) for runs in groups.values())
+    lines = [
+        f"- {name}: {cell(runs)}" + ("" if len(runs) == seeds else f" (seeds: {len(runs)})")
+        for name, runs in _beside_fusion(groups)
+    ]
+    return f"{table}\n\nBeside it, with the same data, budget and seeds ({seeds} seeds each):\n\n" + "\n".join(
+        lines
+    )
+
+
+def _beside_fusion(groups: Mapping[tuple[Any, ...], Records]) -> list[tuple[str, Records]]:
+    """Runs without the potential, and what they are called."""
+    named = []
+    for (method, feature, topology, _, beta), runs in groups.items():
+        if feature == "random" and topology == "none":
+            named.append(("random selection", runs))
+        elif topology == "random":
+            named.append((f"{method}, GraNd and noise in the place of the potential, β = {beta:g}", runs))
+        elif feature is None:
+            named.append((method, runs))
+    return sorted(named, key=lambda entry: entry[0] in METHODS)
+
+
+@dataclass(frozen=True)
+class Block:
+    """What stands between two marks: a table of the records in a file."""
+
+    file: str
+    table: Callable[[Path], str]
+
+    def text(self, results: Path) -> str:
+        return self.table(results / f"{self.file}.json")
+
+
+def of_records(table: Callable[[Records], str]) -> Callable[[Path], str]:
+    """A table of records as a table of the file they are in."""
+    return lambda path: table(read_records(path))
+
+
+def exhibit(target: str, request: Request) -> Callable[[Path], str]:
+    """What `evergraph reproduce` shows of a file of records: the rows that have runs, and the notes."""
+
+    def table(path: Path) -> str:
+        shown = make_exhibit(TARGETS[target], request, read_results([path])[0])
+        there = {line["row"] for line in shown.figures}
+        rows = [row for row in shown.rows if row[0] in there]
+        notes = "\n".join(f"- {note}" for note in shown.notes)
+        return f"{markdown_table(shown.header, rows)}\n\n{notes}"
+
+    return table
+
+
+def settings_table(records: Records) -> str:
+    """Epochs, preprocessing and normalisation down; what selects the replayed nodes across."""
+    selections = {
+        "random": ("ftf-er-det", "random", "none"),
+        "GraNd + HPS, det": ("ftf-er-det", "grand", "hps"),
+        "GraNd + HPS, prob": ("ftf-er-prob", "grand", "hps"),
+        "GraNd + noise, det": ("ftf-er-det", "grand", "random"),
+    }
+    scores = ("method.name", "method.feature_score", "method.topology_score")
+    groups = grouped(records, ("backbone.norm", "stream.preprocessing", "train.epochs", *scores))
+    rows = []
+    for setup in sorted({key[:3] for key in groups}):
+        found = [groups.get((*setup, *selection), []) for selection in selections.values()]
+        rows.append([", ".join(map(str, setup)), *(cell(runs) if runs else "–" for runs in found)])
+    fewest, most = (pick(len(runs) for runs in groups.values()) for pick in (min, max))
+    seeds = f"{most} seeds each" if fewest == most else f"{fewest} to {most} seeds"
+    table = markdown_table(["normalisation, preprocessing, epochs", *selections], rows)
+    return f"{table}\n\nAA / AF in percent, {seeds}, β = 0.5."
+
+
+CHECKED = (
+    "backbone.name",
+    "backbone.norm",
+    "backbone.bias",
+    "stream.preprocessing",
+    "train.class_losses",
+    "method.topology_score",
+    "method.margin",
+    "method.past_classes",
+    "method.space",
+    "method.moment",
+    "method.weight",
+)
+"""The settings that `checks_table` looks at."""
+
+
+def checks_table(records: Records) -> str:
+    """One row for each method and the settings that are not its defaults."""
+    rows = []
+    for (method, *values), runs in sorted(grouped(records, ("method.name", *CHECKED)).items(), key=str):
+        default = {"config": RunConfig.from_values({"method": {"name": method}}).to_values()}
+        changed = [
+            f"{key} = {value}"
+            for key, value in zip(CHECKED, values, strict=True)
+            if value is not None and value != setting(default, key)
+        ]
+        rows.append([method, ", ".join(changed), cell(runs), str(len(runs))])
+    return markdown_table(["method", "changed", "AA / AF, %", "seeds"], rows)
+
+
+def benchmark_table(records: Records) -> str:
+    """Methods and selections with the public benchmark's GCN, beside the paper's figures."""
+    keys = ("method.name", "method.feature_score", "method.topology_score")
+    rows = []
+    for (method, feature, topology), runs in sorted(grouped(records, keys).items(), key=str):
+        scores = f", {feature} + {topology}" if feature else ""
+        published = main_result(method, "amazon-computers")
+        if topology == "random":
+            published = TOPOLOGY_SCORES["random"]
+        if feature == "random":
+            published = None
+        aa = statistics.mean(run["aa"] for run in runs)
+        row = [f"{method}{scores}", cell(runs), str(len(runs)), published_text(published), verdict(aa, published)]
+        rows.append(row)
+    return markdown_table(["method, scores", "ours, AA / AF, %", "seeds", "paper, AA / AF, %", "AA"], rows)
+
+
+ARXIV = Request("ogbn-arxiv", features="spectral:128", seeds=(0,))
+CORA = Request("cora-papers70", seeds=(0, 1, 2))
+AMAZON = Request("amazon-computers", seeds=(0, 1, 2))
+
+TABLES: dict[str, Block] = {
+    "fusion-amazon": Block("fusion-amazon", of_records(fusion_table)),
+    "fusion-gat-amazon": Block("fusion-gat-amazon", of_records(fusion_table)),
+    "methods-digits": Block("methods-digits", exhibit("table2", Request("digits", seeds=(0, 1, 2)))),
+    "methods-amazon": Block(
+        "methods-amazon", exhibit("table2", Request("amazon-computers", backbones=ALL_BACKBONES))
+    ),
+    "methods-coauthor": Block("methods-coauthor", exhibit("table2", Request("coauthor-cs", seeds=(0, 1, 2)))),
+    "methods-cora": Block("methods-cora", exhibit("table2", CORA)),
+    "cost-cora": Block("methods-cora", exhibit("table6", CORA)),
+    "methods-arxiv": Block("arxiv", exhibit("table2", ARXIV)),
+    "components-arxiv": Block("arxiv", exhibit("table3", ARXIV)),
+    "components-amazon": Block("fusion-amazon", exhibit("table3", Request("amazon-computers"))),
+    "feature-scores-amazon": Block("scores-amazon", exhibit("table4", AMAZON)),
+    "topology-scores-amazon": Block("scores-amazon", exhibit("table5", AMAZON)),
+    "tsne-amazon": Block("methods-amazon", exhibit("fig-tsne", Request("amazon-computers", seeds=(0,)))),
+    "beta-amazon": Block("beta-amazon", exhibit("fig-beta", AMAZON)),
+    "benchmark-gcn-amazon": Block("benchmark-gcn-amazon", of_records(benchmark_table)),
+    "checks-amazon": Block("checks-amazon", of_records(checks_table)),
+    "settings-amazon": Block("settings-amazon", of_records(settings_table)),
+}
+"""What stands in each block."""
+
+
+def rendered(text: str, results: Path) -> str:
+    """The document with every marked block filled from its records."""
+
+    def fill(match: re.Match[str]) -> str:
+        name = match[1]
+        return f"<!-- begin {name} -->\n{TABLES[name].text(results)}\n<!-- end {name} -->"
+
+    return re.sub(r"<!-- begin ([\w-]+) -->.*?<!-- end \1 -->", fill, text, flags=re.DOTALL)
+
+
+def main() -> None:
+    document, results = Path(sys.argv[1]), Path(sys.argv[2])
+    document.write_text(rendered(document.read_text(encoding="utf-8"), results), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

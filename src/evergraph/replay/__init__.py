@@ -1,0 +1,1 @@
+"""What is kept of past tasks: buffer, selection, neighbours."""

@@ -1,0 +1,125 @@
+"""ReplayBuffer: the chosen nodes of past tasks, their features, labels and stored edges; nothing else."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from scipy import sparse
+from torch import Tensor
+
+from evergraph.data.graph import Features, Graph, csr
+from evergraph.data.stream import HIDDEN
+from evergraph.methods.base import Memory
+from evergraph.training.loop import Batch
+from evergraph.training.net import Net
+
+
+class ReplayBuffer:
+    """A graph that grows by one disjoint piece a task; `in_loss` marks the nodes whose loss is replayed."""
+
+    def __init__(self) -> None:
+        self.graph: Graph | None = None
+        self.in_loss: NDArray[np.bool_] = np.zeros(0, dtype=bool)
+
+    def add(
+        self,
+        graph: Graph,
+        nodes: NDArray[np.int64],
+        labels: NDArray[np.int64],
+        in_loss: NDArray[np.bool_] | None = None,
+    ) -> None:
+        """Copy the subgraph of `graph` induced on `nodes` into the buffer, with these labels."""
+        cut = graph.subgraph(nodes)
+        piece = _bare(cut.adjacency, cut.features, labels.copy(), directed=graph.directed)
+        self.graph = piece if self.graph is None else _side_by_side(self.graph, piece)
+        counted = np.ones(len(nodes), dtype=bool) if in_loss is None else in_loss
+        self.in_loss = np.concatenate([self.in_loss, counted])
+
+    def add_with_neighbours(self, graph: Graph, chosen: NDArray[np.int64], neighbours: NDArray[np.int64]) -> None:
+        """Add the chosen nodes, and neighbours that bring no label and no loss."""
+        labels = np.concatenate([graph.labels[chosen], np.full(len(neighbours), HIDDEN)])
+        in_loss = np.arange(len(labels)) < len(chosen)
+        self.add(graph, np.concatenate([chosen, neighbours]), labels, in_loss)
+
+    def batches(self, net: Net, scale: float) -> list[Batch]:
+        """The replay batch, every class counting alike; none while the buffer is empty."""
+        if self.graph is None:
+            return []
+        rows = np.flatnonzero(self.in_loss)
+        return [net.batch(self.graph, rows, self.graph.labels[rows], scale)]
+
+    def memory(self) -> Memory:
+        """What is kept, and its bytes: features, adjacency, labels and marks as they are held."""
+        if self.graph is None:
+            return Memory()
+        held = self.state()
+        return Memory(
+            nodes=self.graph.n_nodes,
+            edges=self.graph.n_edges,
+            floats=sum(value.numel() for name, value in held.items() if name.startswith("buffer.features")),
+            bytes=sum(value.numel() * value.element_size() for value in held.values()),
+        )
+
+    def state(self) -> dict[str, Tensor]:
+        """The buffer as named tensors; nothing while it is empty."""
+        if self.graph is None:
+            return {}
+        directed = np.array(self.graph.directed)
+        arrays: dict[str, NDArray[Any]] = {
+            "labels": self.graph.labels,
+            "in_loss": self.in_loss,
+            "directed": directed,
+        }
+        arrays |= _parts("adjacency", self.graph.adjacency)
+        features = self.graph.features
+        arrays |= {"features": features} if isinstance(features, np.ndarray) else _parts("features", features)
+        return {f"buffer.{name}": torch.as_tensor(array) for name, array in arrays.items()}
+
+    def load_state(self, state: Mapping[str, Tensor]) -> None:
+        """The inverse of `state`."""
+        held = {
+            name.removeprefix("buffer."): value.cpu().numpy()
+            for name, value in state.items()
+            if name.startswith("buffer.")
+        }
+        if held:
+            features: Features = held["features"] if "features" in held else _matrix("features", held)
+            directed = bool(held["directed"])
+            self.graph = _bare(_matrix("adjacency", held), features, held["labels"], directed=directed)
+            self.in_loss = held["in_loss"]
+
+
+def _side_by_side(first: Graph, second: Graph) -> Graph:
+    """The disjoint union of two graphs."""
+    adjacency = sparse.block_diag([first.adjacency, second.adjacency], format="csr")
+    if isinstance(first.features, np.ndarray):
+        features: Features = np.concatenate([first.features, second.features])
+    else:
+        features = sparse.csr_array(sparse.vstack([first.features, second.features], format="csr"))
+    square = csr(adjacency.data, adjacency.indices, adjacency.indptr, adjacency.shape)
+    labels = np.concatenate([first.labels, second.labels])
+    return _bare(square, features, labels, directed=first.directed)
+
+
+def _bare(
+    adjacency: sparse.csr_array, features: Features | None, labels: NDArray[np.int64], *, directed: bool
+) -> Graph:
+    """A graph without names or any other trace of where it came from."""
+    return Graph(adjacency, features, labels, np.arange(len(labels)), directed=directed, name="buffer")
+
+
+def _parts(name: str, matrix: sparse.csr_array) -> dict[str, NDArray[Any]]:
+    shape = np.array(matrix.shape, dtype=np.int64)
+    return {
+        f"{name}.data": matrix.data,
+        f"{name}.indices": matrix.indices,
+        f"{name}.indptr": matrix.indptr,
+        f"{name}.shape": shape,
+    }
+
+
+def _matrix(name: str, held: Mapping[str, NDArray[Any]]) -> sparse.csr_array:
+    data, indices, indptr, shape = (held[f"{name}.{part}"] for part in ("data", "indices", "indptr", "shape"))
+    return sparse.csr_array((data, indices, indptr), shape=tuple(int(size) for size in shape))

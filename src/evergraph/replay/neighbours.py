@@ -1,0 +1,38 @@
+"""Neighbours to store beside chosen nodes, drawn hop by hop (Zhang et al., 2022, SSM)."""
+
+from enum import Enum
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evergraph.data.graph import Graph, row_entries
+
+
+class NeighbourStorage(Enum):
+    """Which neighbours of the chosen nodes are stored too."""
+
+    NONE = "none"
+    RANDOM = "random"
+    DEGREE = "degree"
+
+
+def sample_neighbours(
+    graph: Graph,
+    centres: NDArray[np.int64],
+    how: NeighbourStorage,
+    budget: int,
+    hops: int,
+    rng: np.random.Generator,
+) -> NDArray[np.int64]:
+    """At most `budget` new nodes a hop, uniformly or in proportion to degree; without the centres, in hop order."""
+    stored = centres
+    frontier = centres
+    for _ in range(0 if how is NeighbourStorage.NONE else hops):
+        entries, _counts = row_entries(graph.adjacency, frontier)
+        candidates = np.setdiff1d(graph.adjacency.indices[entries].astype(np.int64), stored)
+        keys = rng.gumbel(size=len(candidates))
+        if how is NeighbourStorage.DEGREE:
+            keys += np.log(np.maximum(np.diff(graph.adjacency.indptr)[candidates], 1))
+        frontier = np.sort(candidates[np.argsort(-keys, kind="stable")[:budget]])
+        stored = np.concatenate([stored, frontier])
+    return stored[len(centres) :]

@@ -1,0 +1,14 @@
+"""MemoryUsage: what a learner keeps of the past, counted."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class MemoryUsage:
+    """What is kept of the past besides the model: counts, and the bytes they take."""
+
+    nodes: int = 0
+    edges: int = 0
+    floats: int = 0
+    bytes: int = 0
+    parameters: int = 0

@@ -1,0 +1,88 @@
+"""The two figures of a run: the accuracy matrix as a heat map, and AA over the tasks."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.image import AxesImage
+from numpy.typing import NDArray
+
+from evergraph.results.summary import summarise, title
+
+INK, ACCENT, FAINT = "#1f2933", "#0b7285", "#d9dfe4"
+COLOURS = "YlGnBu"
+
+
+def write_figures(record: dict[str, Any], folder: Path) -> list[Path]:
+    """Draw both figures into a folder and return their paths."""
+    figures = {"matrix.png": matrix_figure(record), "accuracy.png": curve_figure(record)}
+    for name, figure in figures.items():
+        figure.savefig(folder / name, dpi=160)
+    return [folder / name for name in figures]
+
+
+def matrix_figure(record: dict[str, Any]) -> Figure:
+    """Accuracy on each task (column) after learning each task (row)."""
+    matrix = np.array(summarise(record)["matrix"], dtype=np.float64)
+    side = min(9.0, 3.2 + 0.36 * len(matrix))
+    figure = Figure(figsize=(side + 1.2, side), layout="constrained")
+    axes = figure.subplots()
+    image = draw_matrix(axes, matrix, title(record))
+    bar = figure.colorbar(image, ax=axes, shrink=0.8)
+    bar.set_label("accuracy, %", color=INK)
+    bar.outline.set_visible(False)
+    return figure
+
+
+def draw_matrix(axes: Axes, matrix: NDArray[np.float64], heading: str) -> AxesImage:
+    """An accuracy matrix in percent as a heat map, with its values where there is room for them."""
+    size = len(matrix)
+    image = axes.imshow(np.ma.masked_invalid(matrix), cmap=COLOURS, vmin=0, vmax=100)
+    ticks = range(0, size, max(1, size // 12))
+    axes.set_xticks(ticks, [str(k + 1) for k in ticks])
+    axes.set_yticks(ticks, [str(k + 1) for k in ticks])
+    if size <= 12:
+        _write_values(axes, matrix)
+    _label(axes, heading, "accuracy on task", "after learning task")
+    axes.spines[:].set_visible(False)
+    return image
+
+
+def _write_values(axes: Axes, matrix: NDArray[np.float64]) -> None:
+    for (row, column), value in np.ndenumerate(matrix):
+        if not np.isnan(value):
+            colour = "white" if value > 55 else INK
+            axes.text(column, row, f"{value:.1f}", ha="center", va="center", fontsize=8, color=colour)
+
+
+def curve_figure(record: dict[str, Any]) -> Figure:
+    """Average accuracy over the tasks so far, after each task."""
+    summary = summarise(record)
+    curve = summary["aa_curve"]
+    figure = Figure(figsize=(6.4, 3.8), layout="constrained")
+    axes = figure.subplots()
+    tasks = range(1, len(curve) + 1)
+    axes.plot(tasks, curve, color=ACCENT, marker="o", markersize=5, linewidth=2)
+    axes.annotate(
+        f"{curve[-1]:.1f}",
+        (len(curve), curve[-1]),
+        xytext=(0, 9),
+        textcoords="offset points",
+        ha="center",
+        color=ACCENT,
+    )
+    axes.set_ylim(0, 108)
+    axes.set_xticks(list(tasks)[:: max(1, len(curve) // 12)])
+    axes.grid(axis="y", color=FAINT, linewidth=0.8)
+    axes.spines[["top", "right"]].set_visible(False)
+    _label(axes, title(record), "tasks learned", "average accuracy (AA), %")
+    return figure
+
+
+def _label(axes: Axes, heading: str, x: str, y: str) -> None:
+    axes.set_title(heading, loc="left", fontsize=11, color=INK)
+    axes.set_xlabel(x, color=INK)
+    axes.set_ylabel(y, color=INK)
+    axes.tick_params(colors=INK, length=0)

@@ -1,0 +1,1 @@
+"""Finished runs: load, group, summarise; nothing here trains."""

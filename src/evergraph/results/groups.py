@@ -1,0 +1,206 @@
+"""Runs that differ only by their seeds, and the data sets they belong to."""
+
+import json
+import statistics
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from evergraph.paper.published import Figure, main_result
+from evergraph.results.load import Result
+from evergraph.results.validation import TUNED, best_on_validation
+
+USUAL = 0.75
+"""A setting that this share of the rows has in common is left out of their short names."""
+
+
+@dataclass(frozen=True)
+class Stat:
+    """Mean and sample deviation over seeds; no deviation for a single one."""
+
+    mean: float
+    std: float | None
+
+    def __str__(self) -> str:
+        return self.text(1)
+
+    def text(self, digits: int) -> str:
+        return f"{self.mean:.{digits}f}" + ("" if self.std is None else f" ± {self.std:.{digits}f}")
+
+
+def stat(values: Iterable[float]) -> Stat:
+    numbers = list(values)
+    return Stat(statistics.mean(numbers), statistics.stdev(numbers) if len(numbers) > 1 else None)
+
+
+@dataclass(frozen=True)
+class Group:
+    """Runs with the same settings and different seeds; `differing` sets them apart from the others."""
+
+    results: tuple[Result, ...]
+    differing: dict[str, Any]
+    usual: frozenset[str]
+
+    @property
+    def first(self) -> Result:
+        return self.results[0]
+
+    @cached_property
+    def setup(self) -> dict[str, Any]:
+        return self.first.setup
+
+    @property
+    def method(self) -> str:
+        return str(self.setup["method.name"])
+
+    @property
+    def backbone(self) -> str:
+        return str(self.setup["backbone.name"])
+
+    @property
+    def settings(self) -> str:
+        """The settings in which rows differ, but for the usual ones."""
+        return describe({key: value for key, value in self.differing.items() if key not in self.usual})
+
+    @property
+    def label(self) -> str:
+        """Method and what is unusual about it."""
+        return " · ".join(part for part in (self.method, self.settings) if part)
+
+    def stat(self, figure: str) -> Stat:
+        return stat(result.figures[figure] for result in self.results)
+
+    @property
+    def validation(self) -> list[float]:
+        return [result.figures["val"] for result in self.results]
+
+    @property
+    def curve(self) -> list[Stat]:
+        return [stat(values) for values in zip(*(result.curve for result in self.results), strict=True)]
+
+    def seconds(self, phase: str) -> float:
+        """The median over seeds: a run that was held up by others on its machine must not count."""
+        return statistics.median(result.seconds.get(phase, 0.0) for result in self.results)
+
+    @property
+    def total_seconds(self) -> float:
+        """The median time of a whole run without loading the data."""
+        return statistics.median(
+            sum(result.seconds.values()) - result.seconds.get("load", 0.0) for result in self.results
+        )
+
+    @property
+    def published(self) -> tuple[Figure, Figure] | None:
+        return main_result(self.method, str(self.setup["dataset.name"]))
+
+    @property
+    def remarks(self) -> list[str]:
+        return list(dict.fromkeys(remark for result in self.results for remark in result.remarks))
+
+
+def describe(settings: dict[str, Any]) -> str:
+    return ", ".join(f"{_name(key)} {value_text(value)}" for key, value in settings.items())
+
+
+def _name(key: str) -> str:
+    return "β" if key == "method.beta" else key.partition(".")[2].replace("_", " ")
+
+
+def value_text(value: Any) -> str:
+    return value if isinstance(value, str) else "none" if value is None else json.dumps(value)
+
+
+@dataclass(frozen=True)
+class DataSet:
+    """All groups on the same data."""
+
+    title: str
+    data: dict[str, Any]
+    groups: tuple[Group, ...]
+
+    @property
+    def remarks(self) -> list[str]:
+        """What is to be said of every result on this data."""
+        return [
+            remark for remark in self.groups[0].remarks if all(remark in group.remarks for group in self.groups)
+        ]
+
+    @property
+    def all_remarks(self) -> list[str]:
+        """The remarks of every result, with the groups they concern unless that is all of them."""
+        shared = self.remarks
+        others = dict.fromkeys(remark for group in self.groups for remark in group.remarks if remark not in shared)
+        named = {remark: [group.label for group in self.groups if remark in group.remarks] for remark in others}
+        return shared + [f"{remark} ({'; '.join(labels)})" for remark, labels in named.items()]
+
+    @property
+    def by_backbone(self) -> dict[str, list[Group]]:
+        found: dict[str, list[Group]] = {}
+        for group in self.groups:
+            found.setdefault(group.backbone, []).append(group)
+        return found
+
+
+def best_of_methods(groups: Sequence[Group]) -> list[Group]:
+    """For each method the settings that are best on validation, the best method first."""
+    best: dict[str, Group] = {}
+    for group in sorted(groups, key=lambda group: -group.stat("val").mean):
+        best.setdefault(group.method, group)
+    return list(best.values())
+
+
+def how_chosen(group: Group, groups: Sequence[Group]) -> str:
+    """How the settings of a group came about, in a word or two."""
+    family = [other for other in groups if _apart_from(TUNED, other) == _apart_from(TUNED, group)]
+    if len(family) == 1:
+        return "fixed"
+    values = {float(other.setup[TUNED]): other.validation for other in family}
+    best, compared = best_on_validation(dict(sorted(values.items())))
+    own = float(group.setup[TUNED])
+    if own == best:
+        return "chosen"
+    if own not in compared:
+        return "not compared"
+    return "not chosen"
+
+
+def _apart_from(key: str, group: Group) -> dict[str, Any]:
+    return {name: value for name, value in group.setup.items() if name != key}
+
+
+def data_sets(results: Sequence[Result]) -> list[DataSet]:
+    """The runs by data set and settings; groups by falling accuracy."""
+    found: dict[str, list[Result]] = {}
+    for result in results:
+        facts = [result.data.get(key) for key in ("nodes", "edges", "features")]
+        found.setdefault(json.dumps([result.title, facts]), []).append(result)
+    return [DataSet(members[0].title, members[0].data, _groups(members)) for members in found.values()]
+
+
+def _groups(results: Sequence[Result]) -> tuple[Group, ...]:
+    found: dict[str, list[Result]] = {}
+    for result in results:
+        key = json.dumps([result.setup, len(result.matrix)], sort_keys=True)
+        found.setdefault(key, []).append(result)
+    setups = [members[0].setup for members in found.values()]
+    groups = []
+    for members in found.values():
+        setup = members[0].setup
+        shares = {key: _share(key, setup, setups) for key in setup}
+        differing = {key: setup[key] for key, share in shares.items() if share < 1}
+        usual = frozenset(key for key, share in shares.items() if share >= USUAL and key != "method.beta")
+        members.sort(key=lambda result: [str(seed).zfill(12) for seed in result.seeds.values()])
+        groups.append(Group(tuple(members), differing, usual))
+    return tuple(sorted(groups, key=lambda group: -group.stat("aa").mean))
+
+
+def _share(key: str, setup: dict[str, Any], setups: Sequence[dict[str, Any]]) -> float:
+    """Of the set-ups with the same method (or backbone, for its settings), the share with the same value."""
+    owner = key.partition(".")[0]
+    if key in ("method.name", "backbone.name"):
+        return 1.0
+    named = f"{owner}.name" if owner in ("method", "backbone") else "dataset.name"
+    peers = [json.dumps(other.get(key)) for other in setups if other[named] == setup[named]]
+    return Counter(peers)[json.dumps(setup[key])] / len(peers)

@@ -1,0 +1,46 @@
+"""Scores for a whole graph: all its nodes and classes as one task."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from evergraph.errors import DataError
+from evergraph.data.graph import GlobalIds, Graph, LocalIds
+from evergraph.hodge import Orientation
+from evergraph.methods.base import NoSettings
+from evergraph.methods.finetune import FineTune
+from evergraph.data.preprocess import preprocess
+from evergraph.runs.execute import make_net
+from evergraph.runs.config import RunConfig
+from evergraph.scores import SCORES, NodeScores, ScoreContext
+from evergraph.seeding import Purpose, numpy_generator
+from evergraph.data.stream import TaskView
+from evergraph.watch import Watch
+
+
+def score_graph(
+    graph: Graph, score: str, config: RunConfig, orientation: Orientation = Orientation.PAPER
+) -> NodeScores:
+    """A score of every node; a score that looks at a model gets one trained on all nodes first."""
+    entry = SCORES[score]
+    task = one_task(graph, config)
+    if graph.features is None and entry.needs_features:
+        raise DataError(
+            f"{graph.name} has no features, and the score {score} needs some; derive them with --features"
+        )
+    net = make_net(config, max(graph.n_features, 1))
+    if entry.needs_model:
+        FineTune(net, NoSettings()).learn(task, (), Watch())
+    rng = numpy_generator(config.seeds.init, Purpose.SELECTION, 0)
+    return entry.score(ScoreContext(task, net, rng, orientation.value))
+
+
+def one_task(graph: Graph, config: RunConfig) -> TaskView:
+    """The whole graph as a single task in which every node is a training node."""
+    nodes = np.arange(graph.n_nodes)
+    classes, labels = np.unique(graph.labels, return_inverse=True)
+    features = graph.features
+    if features is not None:
+        features = preprocess(features, config.stream.preprocessing, nodes)
+    whole = replace(graph, labels=labels.astype(np.int64), features=features)
+    return TaskView(0, tuple(range(len(classes))), whole, GlobalIds(nodes), LocalIds(nodes))

@@ -1,0 +1,1 @@
+"""The optimiser loop and the model that grows with the classes."""

@@ -1,0 +1,95 @@
+"""REPRODUCIBILITY.md says what the committed records say."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+from evergraph.paper import reproducibility
+from evergraph.paper.published import main_result
+from evergraph.paper.reproducibility import fusion_table, mean_and_deviation, rendered, settings_table
+
+ROOT = Path(__file__).parents[2]
+
+
+def record(method: dict[str, Any], aa: float, dataset: str = "amazon-computers") -> dict[str, Any]:
+    return {
+        "config": {"method": method, "dataset": {"name": dataset}},
+        "aa": aa,
+        "af": aa - 100,
+        "seconds": {"load": 5.0, "train": 2.0, "score": 1.0},
+        "memory": {"bytes": 2**20},
+    }
+
+
+def test_the_document_agrees_with_the_records() -> None:
+    text = (ROOT / "REPRODUCIBILITY.md").read_text(encoding="utf-8")
+    for name, block in reproducibility.TABLES.items():
+        assert (f"<!-- begin {name} -->" in text) == (ROOT / "results" / f"{block.file}.json").exists()
+    assert rendered(text, ROOT / "results") == text
+
+
+def test_a_change_in_the_records_would_show() -> None:
+    text = (ROOT / "REPRODUCIBILITY.md").read_text(encoding="utf-8")
+    digit = next(line for line in text.splitlines() if line.startswith("| ftf-er-det"))
+    assert rendered(text.replace(digit, digit.replace("±", "+-")), ROOT / "results") == text
+
+
+def test_figures_in_the_text_stand_in_the_tables() -> None:
+    text = (ROOT / "REPRODUCIBILITY.md").read_text(encoding="utf-8")
+    block = re.compile(r"<!-- begin .*?<!-- end .*?-->", re.DOTALL)
+    tables, prose = " ".join(block.findall(text)), " ".join(block.sub("", text).split())
+    figures = re.findall(r"-?\d+\.\d ± \d+\.\d", prose)
+    assert figures
+    assert [figure for figure in figures if f" {figure} " not in tables.replace("\n", " ")] == []
+
+
+def test_mean_and_sample_deviation() -> None:
+    assert mean_and_deviation([1.0, 3.0]) == "2.0 ± 1.4"
+    assert mean_and_deviation([5.0]) == "5.0"
+
+
+def test_the_papers_main_table() -> None:
+    assert main_result("ftf-er-det", "amazon-computers") == ((94.6, 0.8), (-4.5, 1.1))
+    assert main_result("ftf-er-prob", "reddit") == ((95.7, 0.6), (-2.3, 0.5))
+    assert main_result("er-gnn-mf", "corafull") == ((10.0, 4.3), (-80.7, 4.7))
+    assert main_result("ssm", "ogbn-arxiv") == ((54.7, 2.6), (-13.8, 2.1))
+    assert main_result("ssm", "digits") is None
+    assert main_result("new", "reddit") is None
+
+
+def test_tables_show_every_group_once() -> None:
+    base = {"name": "ftf-er-det", "feature_score": "grand", "topology_score": "hps", "orientation": "paper"}
+    records = [record({**base, "beta": beta}, aa) for beta, aa in ((0.0, 80.0), (0.5, 90.0), (0.5, 92.0))]
+    records += [record({**base, "orientation": "opposite", "beta": 0.5}, 70.0)]
+    chance = {**base, "feature_score": "random", "topology_score": "none", "beta": 0.0}
+    records += [record({"name": "joint"}, 97.0), record(chance, 93.0)]
+    records += [record({**base, "topology_score": "random", "beta": 0.5}, aa) for aa in (94.0, 96.0)]
+    table = fusion_table(records)
+    assert "| ftf-er-det, paper | 80.0 / -20.0 | 91.0 ± 1.4 / -9.0 ± 1.4 |" in table
+    assert "| ftf-er-det, opposite | 80.0 / -20.0 | 70.0 / -30.0 |" in table
+    assert table.endswith(
+        "- random selection: 93.0 / -7.0 (seeds: 1)\n"
+        "- ftf-er-det, GraNd and noise in the place of the potential, β = 0.5: 95.0 ± 1.4 / -5.0 ± 1.4\n"
+        "- joint: 97.0 / -3.0 (seeds: 1)"
+    )
+
+
+def test_settings_stand_beside_each_other() -> None:
+    def run(norm: str, epochs: int, feature: str, topology: str, aa: float) -> dict[str, Any]:
+        made = record({"name": "ftf-er-det", "feature_score": feature, "topology_score": topology}, aa)
+        made["config"] |= {
+            "backbone": {"norm": norm},
+            "stream": {"preprocessing": "row-l2"},
+            "train": {"epochs": epochs},
+        }
+        return made
+
+    table = settings_table(
+        [
+            run("sum", 200, "random", "none", 90.0),
+            run("sum", 200, "grand", "hps", 70.0),
+            run("sum", 30, "grand", "hps", 80.0),
+        ]
+    )
+    assert "| sum, row-l2, 30 | – | 80.0 / -20.0 | – | – |" in table
+    assert "| sum, row-l2, 200 | 90.0 / -10.0 | 70.0 / -30.0 | – | – |" in table

@@ -1,0 +1,42 @@
+"""Stored neighbours: from the right hop, within budget, by degree or uniformly."""
+
+import numpy as np
+from scipy import sparse
+
+from evergraph.data.graph import make_graph
+from evergraph.replay.neighbours import NeighbourStorage, sample_neighbours
+from helpers import tiny_graph
+
+
+def test_neighbours_are_new_within_budget_and_from_the_next_hop() -> None:
+    graph = tiny_graph((10, 10, 10, 10), share=0.1)
+    dense = graph.adjacency.toarray() > 0
+    centres = np.array([3, 7, 20])
+    for how in (NeighbourStorage.RANDOM, NeighbourStorage.DEGREE):
+        extra = sample_neighbours(graph, centres, how, 2, 2, np.random.default_rng(0))
+        first, second = extra[:2], extra[2:]
+        assert len(extra) <= 4
+        assert len(set(extra) | set(centres)) == len(extra) + len(centres)
+        assert dense[centres][:, first].any(axis=0).all()
+        assert dense[first][:, second].any(axis=0).all()
+
+
+def test_none_stores_none_and_a_large_budget_stores_all() -> None:
+    graph = tiny_graph()
+    centres = np.array([3])
+    rng = np.random.default_rng(0)
+    assert len(sample_neighbours(graph, centres, NeighbourStorage.NONE, 9, 1, rng)) == 0
+    every = sample_neighbours(graph, centres, NeighbourStorage.RANDOM, 99, 1, rng)
+    assert every.tolist() == np.flatnonzero(graph.adjacency.toarray()[3]).tolist()
+
+
+def test_degree_prefers_hubs_in_proportion() -> None:
+    """Centre 0 has the neighbours 1 (degree 1) and 2 (degree 9): the hub is drawn nine times out of ten."""
+    edges = np.zeros((12, 12), dtype=np.float32)
+    edges[0, 1] = edges[0, 2] = 1
+    edges[2, 3:11] = 1
+    edges = np.maximum(edges, edges.T)
+    graph = make_graph(sparse.csr_array(edges), np.ones((12, 1)), np.zeros(12, dtype=np.int64))
+    rng = np.random.default_rng(0)
+    drawn = [sample_neighbours(graph, np.array([0]), NeighbourStorage.DEGREE, 1, 1, rng)[0] for _ in range(4000)]
+    assert abs(np.mean(np.array(drawn) == 2) - 0.9) < 0.02

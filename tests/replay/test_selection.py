@@ -1,0 +1,76 @@
+"""Min-max, mixing and choosing."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from evergraph.replay.selection import Selection, mix, normalised, select
+
+scores = arrays(np.float64, st.integers(1, 40), elements=st.floats(-1e6, 1e6))
+
+
+@given(scores)
+def test_normalised_spans_zero_to_one_and_keeps_the_order(values: np.ndarray) -> None:
+    result = normalised(values)
+    if values.max() > values.min():
+        assert result.min() == 0
+        assert result.max() == 1
+        order = np.argsort(values, kind="stable")
+        assert np.all(np.diff(result[order]) >= 0)
+    else:
+        assert not result.any()
+
+
+def test_mix_is_the_papers_weighted_average() -> None:
+    loss, topology = np.array([1.0, 3.0, 2.0]), np.array([10.0, 0.0, 20.0])
+    np.testing.assert_allclose(mix(loss, topology, 0.25), [0.125, 0.75, 0.625])
+    np.testing.assert_allclose(mix(loss, topology, 0), normalised(loss))
+    np.testing.assert_allclose(mix(loss, topology, 1), normalised(topology))
+
+
+@given(scores, st.integers(1, 50), st.integers(0, 5))
+def test_deterministic_choice_is_the_top_with_ties_by_position(
+    values: np.ndarray,
+    budget: int,
+    seed: int,
+) -> None:
+    chosen = select(values, budget, Selection.DETERMINISTIC, np.random.default_rng(seed))
+    brute = sorted(range(len(values)), key=lambda position: (-values[position], position))[:budget]
+    assert chosen.tolist() == sorted(brute)
+
+
+@given(scores, st.integers(1, 50), st.integers(0, 5))
+def test_a_draw_has_no_repeats_and_is_the_same_for_the_same_seed(
+    values: np.ndarray,
+    budget: int,
+    seed: int,
+) -> None:
+    draws = [select(np.abs(values), budget, Selection.PROBABILISTIC, np.random.default_rng(seed)) for _ in range(2)]
+    assert draws[0].tolist() == draws[1].tolist()
+    assert len(set(draws[0].tolist())) == min(budget, len(values))
+
+
+def test_draws_follow_the_probabilities_of_sequential_sampling() -> None:
+    """Two draws without replacement from weights 1, 2, 3 (and 0), against the exact probabilities."""
+    weights = np.array([1.0, 2.0, 3.0, 0.0])
+    rng = np.random.default_rng(0)
+    rounds = 20_000
+    counts = np.zeros(4)
+    for _ in range(rounds):
+        counts[select(weights, 2, Selection.PROBABILISTIC, rng)] += 1
+    p = weights / weights.sum()
+    exact = [p[i] + sum(p[j] * p[i] / (1 - p[j]) for j in range(3) if j != i) for i in range(3)]
+    np.testing.assert_allclose(counts[:3] / rounds, exact, atol=0.015)
+    assert counts[3] == 0
+
+
+def test_a_node_with_score_zero_is_drawn_when_nothing_else_is_left() -> None:
+    chosen = select(np.array([0.0, 1.0, 0.0]), 2, Selection.PROBABILISTIC, np.random.default_rng(0))
+    assert 1 in chosen
+
+
+@pytest.mark.parametrize("how", list(Selection))
+def test_a_budget_above_the_class_keeps_the_class(how: Selection) -> None:
+    assert select(np.array([3.0, 1.0]), 5, how, np.random.default_rng(0)).tolist() == [0, 1]

@@ -1,0 +1,108 @@
+"""RunConfig: values and back, digests and labels, what is refused."""
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evergraph.backbones import BACKBONES
+from evergraph.errors import ConfigError
+from evergraph.methods import METHODS
+from evergraph.runs.config import RunConfig, completed
+
+
+@settings(max_examples=30)
+@given(
+    method=st.sampled_from(list(METHODS)),
+    backbone=st.sampled_from(list(BACKBONES)),
+    order=st.sampled_from(["label", "size", "random", [2, 0, 1]]),
+    split=st.sampled_from([[0.6, 0.2, 0.2], [0.5, 0.25, 0.25]]),
+    epochs=st.integers(1, 500),
+    seed=st.integers(0, 2**63),
+    features=st.sampled_from([None, "degree", "spectral:4"]),
+)
+def test_values_survive_the_round_trip_through_json(
+    method: str, backbone: str, order: Any, split: list[float], epochs: int, seed: int, features: str | None
+) -> None:
+    config = RunConfig.from_values(
+        {
+            "dataset": {"name": "digits", "features": features},
+            "stream": {"class_order": order, "split": split},
+            "method": {"name": method},
+            "backbone": {"name": backbone},
+            "train": {"epochs": epochs},
+            "seeds": {"init": seed},
+        }
+    )
+    again = RunConfig.from_values(json.loads(json.dumps(config.to_values())))
+    assert again == config
+    assert again.to_values() == config.to_values()
+    assert again.label() == config.label()
+
+
+def test_no_values_are_all_defaults() -> None:
+    values = RunConfig.from_values({}).to_values()
+    assert values["dataset"]["name"] == "digits"
+    assert values["method"]["name"] == "ftf-er-det"
+    assert values["backbone"] == {"name": "gcn", "hidden": 256, "norm": "symmetric", "bias": True}
+    assert values["train"]["epochs"] == 200
+    assert values["train"]["lr"] == 0.005
+    assert values["train"]["weight_decay"] == 5e-4
+    assert values["stream"]["preprocessing"] == "row-l2"
+    assert values["stream"]["split"] == [0.6, 0.2, 0.2]
+
+
+def test_the_digest_sees_every_change_but_not_the_order_or_the_spelling() -> None:
+    one = RunConfig.from_values({"train": {"lr": 0.1, "epochs": 3}, "method": {"name": "joint"}})
+    same = RunConfig.from_values({"method": {"name": "JOINT"}, "train": {"epochs": 3, "lr": 0.1}})
+    other = RunConfig.from_values({"train": {"lr": 0.1, "epochs": 4}, "method": {"name": "joint"}})
+    assert one.digest() == same.digest() != other.digest()
+    assert one.label() == same.label() != other.label()
+
+
+def test_a_label_can_be_read() -> None:
+    config = RunConfig.from_values({"dataset": {"name": "some/where/my.npz"}, "seeds": {"init": 7}})
+    assert config.label() == f"my-ftf-er-det-gcn-seed7-{config.digest()[:8]}"
+
+
+@pytest.mark.parametrize(
+    ("values", "says"),
+    [
+        (
+            {"trian": {}},
+            "trian is not a section; the sections are: backbone, dataset, method, seeds, stream, train",
+        ),
+        ({"train": 3}, "train must be a section of settings, got 3"),
+        ({"method": {"name": 3}}, "method.name must be a name, got 3"),
+        ({"method": {"name": "jiont"}}, r"did you mean 'joint'\?"),
+        ({"backbone": {"name": "gcnn"}}, r"did you mean 'gcn'\?"),
+        ({"dataset": {"name": "digit"}}, r"did you mean 'digits'\?"),
+        ({"backbone": {"norm": "mean"}}, "backbone.norm: .*'symmetric' or 'sum'.*got 'mean'"),
+        ({"stream": {"split": [0.5, 0.5, 0.5]}}, "stream.split: three positive shares that add up to 1"),
+        ({"seeds": {"init": -1}}, "seeds.init: .*got -1"),
+        (
+            {"train": {"device": "toaster"}},
+            "train.device: a device that torch can use here is wanted, got 'toaster'",
+        ),
+    ],
+)
+def test_what_cannot_work_is_one_sentence(values: dict[str, Any], says: str) -> None:
+    with pytest.raises(ConfigError, match=says) as caught:
+        RunConfig.from_values(values)
+    assert "\n" not in str(caught.value)
+
+
+def test_heads_must_share_the_hidden_layer() -> None:
+    with pytest.raises(ConfigError, match="hidden must be a multiple of heads, got 256 and 7"):
+        RunConfig.from_values({"backbone": {"name": "gat", "heads": 7}})
+
+
+def test_settings_that_came_later_are_filled_in_and_what_is_strange_is_left_alone() -> None:
+    values = RunConfig.from_values({"method": {"name": "gem", "margin": 0.25}}).to_values()
+    older = {**values, "method": {"name": "gem", "margin": 0.25, "budget": 10}}
+    del older["stream"]
+    assert completed(older) == {key: value for key, value in values.items() if key != "stream"}
+    strange = {"method": {"name": "somebody's own", "depth": 3}}
+    assert completed(strange) is strange
