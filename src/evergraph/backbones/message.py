@@ -37,6 +37,7 @@ class MessageGraph:
     """
 
     def __init__(self, graph: Graph, rows: NDArray[np.int64] | None, device: torch.device, depth: int = 2):
+        self.graph = graph
         self.device = device
         self.n_nodes = graph.n_nodes
         self.depth = depth
@@ -224,3 +225,9 @@ def model_input(graph: Graph, rows: NDArray[np.int64] | None, device: torch.devi
         raise DataError(f"{graph.name} has no features, and a backbone needs some; derive them with --features")
     message_graph = MessageGraph(graph, rows, device)
     return ModelInput(NodeFeatures(graph.features, message_graph), message_graph)
+
+
+def everywhere(inputs: ModelInput) -> ModelInput:
+    """The same graph and features, prepared for the outputs of all nodes."""
+    graph = MessageGraph(inputs.graph.graph, None, inputs.graph.device, inputs.graph.depth)
+    return ModelInput(NodeFeatures(inputs.x.values, graph), graph)

@@ -6,9 +6,7 @@ from typing import Annotated
 import typer
 
 from evergraph.cli.console import STDOUT, note, print_json
-from evergraph.report.page import page, page_facts, write_page
-from evergraph.results.groups import data_sets
-from evergraph.results.load import read_results
+from evergraph.cli.options import AsJson
 
 EXAMPLE = "Example: evergraph report runs/NAME-OF-THE-RUN --out report.html"
 
@@ -18,9 +16,13 @@ def report_command(
         list[Path], typer.Argument(help="Run folders, folders of them, or files of records (bench --export).")
     ],
     out: Annotated[Path, typer.Option(help="The page.")] = Path("report.html"),
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Write one page with the tables and figures of finished runs; it opens without a network."""
+    from evergraph.report.page import page, page_facts, write_page
+    from evergraph.results.groups import data_sets
+    from evergraph.results.load import read_results
+
     found, notes = read_results(results)
     data = data_sets(found)
     content = page(data, notes)

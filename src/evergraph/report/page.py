@@ -7,13 +7,13 @@ from typing import Any
 
 import evergraph
 from evergraph.errors import StoreError
+from evergraph.files import make_folder
 from evergraph.report.markup import Html, el, join
 from evergraph.report.page_charts import beta, curves, matrices, stat_json
 from evergraph.report.page_projections import projections
 from evergraph.report.page_tables import class_table, cost_table, run_details, summary_table
 from evergraph.results.groups import DataSet, Group, how_chosen
 from evergraph.results.load import FACTS
-from evergraph.runs.store import make_folder
 
 SECTIONS = (
     ("results", "Results", summary_table),

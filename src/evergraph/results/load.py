@@ -111,7 +111,8 @@ def _from_run(folder: Path) -> Result:
     record = RunStore(folder).record()
     try:
         facts = summarise(record)
-        result = _result(folder.name, {**record, **facts}, facts["remarks"])
+        values = {**record.model_dump(mode="json"), **facts.model_dump(mode="json")}
+        result = _result(folder.name, values, facts.remarks)
     except BROKEN as error:
         raise StoreError(f"{folder / 'record.json'} must hold what a run has written, got {_why(error)}") from None
     return replace(result, projection=read_projection(folder))
@@ -166,7 +167,7 @@ def _result(source: str, facts: dict[str, Any], remarks: Sequence[str]) -> Resul
         data={**data, **{key: int(data[key]) for key in FACTS if key in data}},
         versions={str(name): str(version) for name, version in facts["versions"].items()},
         finished=str(facts.get("finished", "")),
-        title=data_title({"config": config, "data": data}),
+        title=data_title(config["dataset"], str(data["name"])),
         figures={key: float(value) for key, value in figures.items()},
         matrix=[[None if np.isnan(value) else float(value) for value in row] for row in matrix],
         curve=[float(value) for value in metrics.accuracy_curve(matrix)],

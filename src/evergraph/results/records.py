@@ -22,10 +22,10 @@ def small_record(folder: Path) -> dict[str, Any]:
     summary = summarise(record)
     seen = read_projection(folder)
     return {
-        "config": completed(record["config"]),
-        "data": {key: record["data"][key] for key in DATA_KEPT},
-        "versions": record["versions"],
-        **{key: _rounded(summary[key]) for key in KEPT},
+        "config": completed(record.config),
+        "data": record.data.model_dump(mode="json", include=set(DATA_KEPT)),
+        "versions": record.versions,
+        **_rounded(summary.model_dump(mode="json", include=set(KEPT))),
         **({} if seen is None else {"projection": seen.model_dump(mode="json")}),
     }
 
