@@ -31,11 +31,9 @@ LOG = logging.getLogger(__name__)
 
 
 @cache
-def _notice(backbone: type[nn.Module]) -> None:
+def _notice(backbone: str) -> None:
     """Report once for each class that its norms take longer."""
-    LOG.warning(
-        "%s has no closed form for gradient norms; backward passes give the same, slower", backbone.__name__
-    )
+    LOG.warning("%s has no closed form for gradient norms; backward passes give the same, slower", backbone)
 
 
 def grand_norms(
