@@ -34,13 +34,13 @@ def test_a_change_in_the_records_would_show() -> None:
     assert rendered(text.replace(digit, digit.replace("±", "+-")), ROOT / "results") == text
 
 
-def test_figures_in_the_text_stand_in_the_tables() -> None:
+def test_values_in_the_text_stand_in_the_tables() -> None:
     text = (ROOT / "REPRODUCIBILITY.md").read_text(encoding="utf-8")
     block = re.compile(r"<!-- begin .*?<!-- end .*?-->", re.DOTALL)
     tables, prose = " ".join(block.findall(text)), " ".join(block.sub("", text).split())
-    figures = re.findall(r"-?\d+\.\d ± \d+\.\d", prose)
-    assert figures
-    assert [figure for figure in figures if f" {figure} " not in tables.replace("\n", " ")] == []
+    values = re.findall(r"-?\d+\.\d ± \d+\.\d", prose)
+    assert values
+    assert [value for value in values if f" {value} " not in tables.replace("\n", " ")] == []
 
 
 def test_mean_and_sample_deviation() -> None:

@@ -23,8 +23,8 @@ def test_the_command_that_makes_it_is_in_the_readme() -> None:
     assert COMMAND in (ROOT / "README.md").read_text(encoding="utf-8")
 
 
-def test_figures_in_the_readme_stand_in_the_tables() -> None:
+def test_values_in_the_readme_stand_in_the_tables() -> None:
     tables = (ROOT / "REPRODUCIBILITY.md").read_text(encoding="utf-8")
-    figures = re.findall(r"\d+\.\d ± \d+\.\d", (ROOT / "README.md").read_text(encoding="utf-8"))
-    assert figures
-    assert [figure for figure in figures if f" {figure} " not in tables] == []
+    values = re.findall(r"\d+\.\d ± \d+\.\d", (ROOT / "README.md").read_text(encoding="utf-8"))
+    assert values
+    assert [value for value in values if f" {value} " not in tables] == []

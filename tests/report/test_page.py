@@ -273,7 +273,7 @@ def test_runs_folders_of_runs_and_folders_of_records(tmp_path: Path) -> None:
     run_folder(tmp_path / "runs" / "b", None)
     for path in (tmp_path / "runs", tmp_path / "runs" / "a"):
         (result,), notes = read_results([path])
-        assert result.figures["aa"] == pytest.approx(200 / 3)
+        assert result.measures["aa"] == pytest.approx(200 / 3)
         assert result.remarks == ("a remark", "a message")
         assert notes == (["1 unfinished run left out"] if path.name == "runs" else [])
     (tmp_path / "results").mkdir()

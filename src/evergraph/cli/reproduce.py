@@ -54,7 +54,7 @@ def reproduce_command(
     data_dir: DataDir = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout.")] = False,
 ) -> None:
-    """Do the runs behind a table or figure of the paper, and write it with the paper's figures beside ours."""
+    """Do the runs behind a table or figure of the paper, and write it with the paper's values beside ours."""
     wanted = TARGETS[target]
     request = make_request(wanted, dataset, features, seeds, backbone, fast=fast)
     failures: dict[RunConfig, str] = {}
@@ -73,7 +73,7 @@ def reproduce_command(
         failures = done.failures
         results = results_of(wanted, list(done.folders.values()), data_dir)
     exhibit = make_exhibit(wanted, request, results)
-    if not exhibit.figures:
+    if not exhibit.numbers:
         why = next(iter(failures.values()), "there is none that belongs to it")
         raise StoreError(f"{wanted.name} needs at least one finished run, got none: {why}")
     files = exhibit.write(write)
@@ -132,7 +132,7 @@ def facts(
         "backbones": list(request.backbones),
         "seeds": list(request.seeds),
         "fast": request.fast,
-        "figures": list(exhibit.figures),
+        "numbers": list(exhibit.numbers),
         "notes": list(exhibit.notes),
         "files": [str(path) for path in files],
         "failed": {config.label(): reason for config, reason in failures.items()},

@@ -1,4 +1,4 @@
-"""The figures of the paper (Pang et al., ACM MM 2024) that ours are printed beside: mean and deviation, %."""
+"""The values of the paper (Pang et al., ACM MM 2024) that ours are printed beside: mean and deviation, %."""
 
 from typing import TypeAlias
 

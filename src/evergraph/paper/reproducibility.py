@@ -92,7 +92,7 @@ def exhibit(target: str, request: Request) -> Callable[[Path], str]:
 
     def table(path: Path) -> str:
         shown = make_exhibit(TARGETS[target], request, read_results([path])[0])
-        there = {line["row"] for line in shown.figures}
+        there = {line["row"] for line in shown.numbers}
         rows = [row for row in shown.rows if row[0] in there]
         notes = "\n".join(f"- {note}" for note in shown.notes)
         return f"{markdown_table(shown.header, rows)}\n\n{notes}"
@@ -151,7 +151,7 @@ def checks_table(records: Records) -> str:
 
 
 def benchmark_table(records: Records) -> str:
-    """Methods and selections with the public benchmark's GCN, beside the paper's figures."""
+    """Methods and selections with the public benchmark's GCN, beside the paper's values."""
     keys = ("method.name", "method.feature_score", "method.topology_score")
     rows = []
     for (method, feature, topology), runs in sorted(grouped(records, keys).items(), key=str):

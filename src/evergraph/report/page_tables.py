@@ -83,11 +83,11 @@ def summary_table(data: DataSet) -> Html:
     """Ours beside the paper's, where the paper has any."""
     published = any(group.published for group in data.groups)
     headings, rows = list(NAMES), [name_cells(group, data) for group in data.groups]
-    for at, (figure, name) in enumerate((("aa", "AA"), ("af", "AF"))):
+    for at, (measure, name) in enumerate((("aa", "AA"), ("af", "AF"))):
         headings += [(f"{name}, %", "num"), (f"{name}, paper", "num")][: 1 + published]
         for cells, group in zip(rows, data.groups, strict=True):
             theirs = Stat(*group.published[at]) if group.published else None
-            ours = number(group.stat(figure), kind="num" if at else "num main")
+            ours = number(group.stat(measure), kind="num" if at else "num main")
             cells.extend([ours, number(theirs, kind="num paper")][: 1 + published])
     headings += [("AA, val.", "num"), ("Seeds", "num"), ("Settings", "how")]
     for cells, group in zip(rows, data.groups, strict=True):
@@ -189,7 +189,7 @@ def _class_cell(values: list[float], name: str) -> Html:
 
 
 def run_details(data: DataSet) -> Html:
-    """Settings, versions and figures of every run, a fold for each group."""
+    """Settings, versions and measures of every run, a fold for each group."""
     return join(_fold(group) for group in data.groups)
 
 
@@ -205,8 +205,8 @@ def _runs_table(group: Group) -> Html:
     heads = ["Run", *(f"{name} seed" for name in seeds), "AA, %", "AF, %", "AA by node, %", "Finished", *names]
     rows = []
     for result in group.results:
-        figures = [f"{result.figures[key]:.2f}" for key in ("aa", "af", "plain")]
-        cells = [str(result.seeds.get(name, "")) for name in seeds] + figures + [result.finished or "–"]
+        measures = [f"{result.measures[key]:.2f}" for key in ("aa", "af", "plain")]
+        cells = [str(result.seeds.get(name, "")) for name in seeds] + measures + [result.finished or "–"]
         cells += [result.versions.get(name, "") for name in names]
         rows.append(el("tr", el("th", result.source, scope="row"), [el("td", cell) for cell in cells]))
     head = el("tr", [el("th", name, scope="col") for name in heads])

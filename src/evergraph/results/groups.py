@@ -62,19 +62,19 @@ class Group:
     @property
     def settings(self) -> str:
         """The settings in which rows differ, but for the usual ones."""
-        return describe({key: value for key, value in self.differing.items() if key not in self.usual})
+        return settings_text({key: value for key, value in self.differing.items() if key not in self.usual})
 
     @property
     def label(self) -> str:
         """Method and what is unusual about it."""
         return " · ".join(part for part in (self.method, self.settings) if part)
 
-    def stat(self, figure: str) -> Stat:
-        return stat(result.figures[figure] for result in self.results)
+    def stat(self, measure: str) -> Stat:
+        return stat(result.measures[measure] for result in self.results)
 
     @property
     def validation(self) -> list[float]:
-        return [result.figures["val"] for result in self.results]
+        return [result.measures["val"] for result in self.results]
 
     @property
     def curve(self) -> list[Stat]:
@@ -100,7 +100,7 @@ class Group:
         return list(dict.fromkeys(remark for result in self.results for remark in result.remarks))
 
 
-def describe(settings: dict[str, Any]) -> str:
+def settings_text(settings: dict[str, Any]) -> str:
     return ", ".join(f"{_name(key)} {value_text(value)}" for key, value in settings.items())
 
 

@@ -33,7 +33,7 @@ class Result:
     versions: dict[str, str]
     finished: str
     title: str
-    figures: dict[str, float]
+    measures: dict[str, float]
     matrix: list[list[float | None]]
     curve: list[float]
     per_class: list[float | None]
@@ -141,7 +141,7 @@ def _result(source: str, facts: dict[str, Any], remarks: Sequence[str]) -> Resul
     """A run from its settings, data and summary, whichever file these came from."""
     config, data, memory = completed(facts["config"]), facts["data"], facts["memory"]
     matrix = np.array(facts["matrix"], dtype=np.float64)
-    figures = {
+    measures = {
         "aa": facts["aa"],
         "af": facts["af"],
         "val": facts["val"]["aa"],
@@ -155,9 +155,9 @@ def _result(source: str, facts: dict[str, Any], remarks: Sequence[str]) -> Resul
     sound = (
         matrix.ndim == 2 and matrix.shape[0] == matrix.shape[1] > 0 and len(per_class) == len(order or per_class)
     )
-    measured = [*figures.values(), *facts["seconds"].values(), *matrix[np.tril_indices(len(matrix))]]
+    measured = [*measures.values(), *facts["seconds"].values(), *matrix[np.tril_indices(len(matrix))]]
     if not (sound and per_class and all(map(math.isfinite, measured))):
-        raise ValueError("a figure is missing")
+        raise ValueError("a measure is missing")
     if not all(isinstance(config[part]["name"], str) for part in ("dataset", "backbone", "method")):
         raise ValueError("a name is missing")
     return Result(
@@ -167,7 +167,7 @@ def _result(source: str, facts: dict[str, Any], remarks: Sequence[str]) -> Resul
         versions={str(name): str(version) for name, version in facts["versions"].items()},
         finished=str(facts.get("finished", "")),
         title=data_title({"config": config, "data": data}),
-        figures={key: float(value) for key, value in figures.items()},
+        measures={key: float(value) for key, value in measures.items()},
         matrix=[[None if np.isnan(value) else float(value) for value in row] for row in matrix],
         curve=[float(value) for value in metrics.accuracy_curve(matrix)],
         per_class=per_class,

@@ -1,4 +1,4 @@
-"""The figures of one run in percent, as every table, picture and JSON output shows them."""
+"""The measures of one run in percent, as every table, figure and JSON output shows them."""
 
 from typing import Any
 
