@@ -13,6 +13,7 @@ from evergraph.paper.exhibit import Exhibit
 from evergraph.paper.exhibits import EXHIBITS, make_exhibit
 from evergraph.paper.tables import verdict
 from evergraph.paper.targets import TARGETS, Request
+from evergraph.results.groups import Stat
 from evergraph.results.load import Result, read_results
 from evergraph.results.projection import Projection
 from evergraph.runs.config import RunConfig
@@ -183,7 +184,7 @@ def test_matrices_are_means_over_seeds(tmp_path: Path) -> None:
 
 
 def test_verdicts() -> None:
-    published = ((90.0, 1.0), (-5.0, 1.0))
+    published = (Stat(90.0, 1.0), Stat(-5.0, 1.0))
     said = {aa: verdict(aa, published) for aa in (95.0, 91.0, 89.0, 86.0, 70.0)}
     assert said == {95.0: "+5.0 above", 91.0: "met", 89.0: "met", 86.0: "close", 70.0: "not met (-20.0)"}
     assert verdict(50.0, None) == "–"

@@ -1,5 +1,6 @@
 """evergraph report: the results of many runs as one HTML page."""
 
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated
 
@@ -9,6 +10,7 @@ from evergraph.cli.console import STDOUT, note, print_json
 from evergraph.report.page import page, page_facts, write_page
 from evergraph.results.groups import data_sets
 from evergraph.results.load import read_results
+from evergraph.results.published import PublishedResults
 
 EXAMPLE = "Example: evergraph report runs/NAME-OF-THE-RUN --out report.html"
 
@@ -23,13 +25,23 @@ def report_command(
     """Write one page with the tables and figures of finished runs; it opens without a network."""
     found, notes = read_results(results)
     data = data_sets(found)
-    content = page(data, notes)
+    published = published_results()
+    content = page(data, notes, published)
     write_page(out, content)
     size = len(content.encode())
     if as_json:
-        facts = {"page": str(out), "bytes": size, "runs": len(found), "notes": notes, "results": page_facts(data)}
-        print_json(facts)
+        facts = {"page": str(out), "bytes": size, "runs": len(found), "notes": notes}
+        print_json({**facts, "results": page_facts(data, published)})
         return
     for message in notes:
         note(message)
     STDOUT.print(f"{out}: {len(found)} runs, {size / 2**10:.0f} KiB", markup=False, highlight=False, soft_wrap=True)
+
+
+def published_results() -> PublishedResults | None:
+    """The paper's values, where the package that knows them is there."""
+    if find_spec("evergraph.paper") is None:
+        return None
+    from evergraph.paper.published import PANG_2024
+
+    return PANG_2024

@@ -2,7 +2,6 @@
 
 import statistics
 from collections.abc import Mapping
-from typing import Any
 
 from evergraph.paper import published as paper
 from evergraph.paper.choice import Choice, best_backbone
@@ -11,8 +10,6 @@ from evergraph.paper.plots import Dots, bars, dots
 from evergraph.paper.target_runs import NOTHING, TargetRuns, numbers_of, text
 from evergraph.paper.targets import Row
 from evergraph.results.groups import Stat
-
-Published = Mapping[str, tuple[paper.Figure, paper.Figure]]
 
 
 def main_table(found: TargetRuns) -> Exhibit:
@@ -37,7 +34,7 @@ def main_table(found: TargetRuns) -> Exhibit:
             if choice.beta is not None:
                 how.append(f"{row.label}, {name}: {choice.how}")
         if published:
-            theirs[row.label] = Stat(*published[0])
+            theirs[row.label] = published[0]
     header = ["method", *backbones, *(["best on validation"] if len(backbones) > 1 else []), "paper", "AA"]
     notes = [*found.notes, *how, *_explained(found)]
     labels = [row.label for row in found.rows]
@@ -54,26 +51,26 @@ def _explained(found: TargetRuns) -> list[str]:
     ]
 
 
-def judge(choice: Choice, published: Any, found: TargetRuns) -> str:
+def judge(choice: Choice, published: paper.Published | None, found: TargetRuns) -> str:
     """The verdict on a row; on derived features there is none, for the paper used the data set's own."""
     if published and found.request.features:
         return "other features"
     return verdict(choice.group.stat("aa").mean, published)
 
 
-def verdict(mean: float, published: Any) -> str:
+def verdict(mean: float, published: paper.Published | None) -> str:
     """met: within the paper's mean ± 2 points; close: within 5 below; else by how much it is off."""
     if published is None:
         return "–"
-    difference = mean - published[0][0]
+    difference = mean - published[0].mean
     if difference >= -2:
         return "met" if difference <= 2 else f"{difference:+.1f} above"
     return "close" if difference >= -5 else f"not met ({difference:+.1f})"
 
 
-def published_text(published: Any) -> str:
+def published_text(published: paper.Published | None) -> str:
     """The paper's AA / AF."""
-    return " / ".join(str(Stat(*value)) for value in published) if published else "–"
+    return " / ".join(map(str, published)) if published else "–"
 
 
 def component_table(found: TargetRuns) -> Exhibit:
@@ -91,7 +88,7 @@ def topology_table(found: TargetRuns) -> Exhibit:
     return _variants(found, paper.TOPOLOGY_SCORES, "amazon-computers", "topology")
 
 
-def _variants(found: TargetRuns, published: Published, dataset: str, what: str) -> Exhibit:
+def _variants(found: TargetRuns, published: Mapping[str, paper.Published], dataset: str, what: str) -> Exhibit:
     """Variants of deterministic FTF-ER, a row each, for one backbone after the other."""
     rows, numbers = [], []
     series: dict[str, dict[str, Stat]] = {}
@@ -113,7 +110,7 @@ def _variants(found: TargetRuns, published: Published, dataset: str, what: str) 
     how = [f"{line['row']}, {line['backbone']}: {line['chosen']}" for line in numbers]
     header = [what, "ours, AA / AF", "β", "seeds", "paper, AA / AF", "AA"]
     if not other:
-        series["paper"] = {label: Stat(*values[0]) for label, values in published.items()}
+        series["paper"] = {label: aa for label, (aa, _) in published.items()}
     labels = [row.label for row in found.rows]
     figure = dots(Dots(found.heading, labels, series, "average accuracy (AA), %"))
     return Exhibit(found.file_name, found.heading, header, rows, [*found.notes, *how, *other], numbers, figure)

@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import Any
 
 from evergraph.paper.choice import Choice, choose_beta
+from evergraph.paper.published import Published
 from evergraph.paper.targets import FAST_EPOCHS, Request, Row, Target
 from evergraph.results.groups import Group
 from evergraph.results.load import Result
@@ -91,14 +92,14 @@ def text(group: Group) -> str:
     return f"{group.stat('aa')} / {group.stat('af')}"
 
 
-def numbers_of(label: str, backbone: str, choice: Choice, published: Any = None) -> dict[str, Any]:
-    """The numbers of a row for CSV and JSON; `published` is the paper's ((AA, deviation), (AF, deviation))."""
+def numbers_of(label: str, backbone: str, choice: Choice, published: Published | None = None) -> dict[str, Any]:
+    """The numbers of a row for CSV and JSON; `published` are the paper's."""
     line: dict[str, Any] = {"row": label, "backbone": backbone, "beta": choice.beta, "chosen": choice.how}
     line["seeds"] = len(choice.group.results)
     for measure in ("aa", "af", "val"):
         value = choice.group.stat(measure)
         line |= {f"{measure}_mean": value.mean, f"{measure}_std": value.std}
     for at, measure in enumerate(("aa", "af")):
-        mean, spread = published[at] if published else (None, None)
-        line |= {f"paper_{measure}_mean": mean, f"paper_{measure}_std": spread}
+        theirs = published[at] if published else None
+        line |= {f"paper_{measure}_mean": theirs and theirs.mean, f"paper_{measure}_std": theirs and theirs.std}
     return line

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from evergraph.paper.published import Figure, main_result
 from evergraph.results.load import Result
 from evergraph.results.validation import TUNED, best_on_validation
 
@@ -90,10 +89,6 @@ class Group:
         return statistics.median(
             sum(result.seconds.values()) - result.seconds.get("load", 0.0) for result in self.results
         )
-
-    @property
-    def published(self) -> tuple[Figure, Figure] | None:
-        return main_result(self.method, str(self.setup["dataset.name"]))
 
     @property
     def remarks(self) -> list[str]:

@@ -12,10 +12,10 @@ from pydantic import Field
 from evergraph.backbones import BACKBONES
 from evergraph.config import Settings, validated
 from evergraph.data.datasets import DATASETS, is_path
+from evergraph.data.stream import StreamConfig
 from evergraph.errors import ConfigError
 from evergraph.methods import METHODS
 from evergraph.methods.ftf_er import Scope
-from evergraph.data.stream import StreamConfig
 from evergraph.training.loop import TrainConfig
 
 

@@ -18,16 +18,16 @@ from scipy import sparse
 import evergraph
 from evergraph.backbones import BACKBONES
 from evergraph.data.datasets import Steps, load_dataset
-from evergraph.errors import StoreError
-from evergraph.runs.evaluate import Evaluator, totals
 from evergraph.data.graph import Graph
+from evergraph.data.stream import TaskStream, learner_view, make_stream
+from evergraph.errors import StoreError
 from evergraph.hodge import hodge_potential
 from evergraph.methods import METHODS, Learner
-from evergraph.runs.metrics import Counts
-from evergraph.training.net import Net
 from evergraph.runs.config import RunConfig
+from evergraph.runs.evaluate import Evaluator, totals
+from evergraph.runs.metrics import Counts
 from evergraph.runs.store import RunStore
-from evergraph.data.stream import TaskStream, learner_view, make_stream
+from evergraph.training.net import Net
 from evergraph.watch import Watch
 
 try:
