@@ -23,8 +23,8 @@ def test_runs_are_done_once_and_shown_in_every_format(call: Call, tmp_path: Path
     assert first["fast"] is True
     assert {Path(file).suffix for file in first["files"]} == {".md", ".tex", ".csv", ".png", ".pdf"}
     assert all((tmp_path / file).stat().st_size for file in first["files"])
-    assert {line["row"] for line in first["figures"]} == {"ftf-er-det", "ftf-er-prob"}
-    assert all("by mean validation AA over 1 seed" in line["chosen"] for line in first["figures"])
+    assert {line["row"] for line in first["numbers"]} == {"ftf-er-det", "ftf-er-prob"}
+    assert all("by mean validation AA over 1 seed" in line["chosen"] for line in first["numbers"])
     records = {path: path.stat().st_mtime_ns for path in (tmp_path / "runs").glob("*/record.json")}
     assert len(records) == 6, "two selections with three β"
     again = reproduced(call, tmp_path, "fig-matrices", "--json").json()
@@ -42,8 +42,8 @@ def test_the_table_is_printed_and_marked_as_fast(call: Call, tmp_path: Path) -> 
 
 def test_embeddings_are_projected(call: Call, tmp_path: Path) -> None:
     facts: dict[str, Any] = call("reproduce", "embeddings", "--dataset", "digits", "--fast", "--json").json()
-    assert [line["row"] for line in facts["figures"]] == ["ftf-er-det", "ssm", "er-gnn-cm", "twp"]
-    assert all(-1 <= line["silhouette"] <= 1 for line in facts["figures"])
+    assert [line["row"] for line in facts["numbers"]] == ["ftf-er-det", "ssm", "er-gnn-cm", "twp"]
+    assert all(-1 <= line["silhouette"] <= 1 for line in facts["numbers"])
     assert len(list((tmp_path / "runs").glob("*/projection.json"))) == 4
 
 

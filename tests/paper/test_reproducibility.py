@@ -7,6 +7,7 @@ from typing import Any
 from evergraph.paper import reproducibility
 from evergraph.paper.published import main_result
 from evergraph.paper.reproducibility import fusion_table, mean_and_deviation, rendered, settings_table
+from evergraph.results.groups import Stat
 
 ROOT = Path(__file__).parents[2]
 
@@ -34,13 +35,13 @@ def test_a_change_in_the_records_would_show() -> None:
     assert rendered(text.replace(digit, digit.replace("±", "+-")), ROOT / "results") == text
 
 
-def test_figures_in_the_text_stand_in_the_tables() -> None:
+def test_values_in_the_text_stand_in_the_tables() -> None:
     text = (ROOT / "REPRODUCIBILITY.md").read_text(encoding="utf-8")
     block = re.compile(r"<!-- begin .*?<!-- end .*?-->", re.DOTALL)
     tables, prose = " ".join(block.findall(text)), " ".join(block.sub("", text).split())
-    figures = re.findall(r"-?\d+\.\d ± \d+\.\d", prose)
-    assert figures
-    assert [figure for figure in figures if f" {figure} " not in tables.replace("\n", " ")] == []
+    values = re.findall(r"-?\d+\.\d ± \d+\.\d", prose)
+    assert values
+    assert [value for value in values if f" {value} " not in tables.replace("\n", " ")] == []
 
 
 def test_mean_and_sample_deviation() -> None:
@@ -49,10 +50,10 @@ def test_mean_and_sample_deviation() -> None:
 
 
 def test_the_papers_main_table() -> None:
-    assert main_result("ftf-er-det", "amazon-computers") == ((94.6, 0.8), (-4.5, 1.1))
-    assert main_result("ftf-er-prob", "reddit") == ((95.7, 0.6), (-2.3, 0.5))
-    assert main_result("er-gnn-mf", "corafull") == ((10.0, 4.3), (-80.7, 4.7))
-    assert main_result("ssm", "ogbn-arxiv") == ((54.7, 2.6), (-13.8, 2.1))
+    assert main_result("ftf-er-det", "amazon-computers") == (Stat(94.6, 0.8), Stat(-4.5, 1.1))
+    assert main_result("ftf-er-prob", "reddit") == (Stat(95.7, 0.6), Stat(-2.3, 0.5))
+    assert main_result("er-gnn-mf", "corafull") == (Stat(10.0, 4.3), Stat(-80.7, 4.7))
+    assert main_result("ssm", "ogbn-arxiv") == (Stat(54.7, 2.6), Stat(-13.8, 2.1))
     assert main_result("ssm", "digits") is None
     assert main_result("new", "reddit") is None
 

@@ -14,8 +14,9 @@ from evergraph.errors import StoreError
 from evergraph.report.markup import Html, el, join
 from evergraph.report.page import page
 from evergraph.report.page_charts import beta_lines
-from evergraph.results.groups import data_sets
+from evergraph.results.groups import Stat, data_sets
 from evergraph.results.load import read_results
+from evergraph.results.published import PublishedResults
 
 from .test_report import record
 
@@ -61,9 +62,9 @@ def write(path: Path, *runs: dict[str, Any]) -> Path:
     return path
 
 
-def made(path: Path, *runs: dict[str, Any]) -> str:
+def made(path: Path, *runs: dict[str, Any], published: PublishedResults | None = None) -> str:
     results, notes = read_results([write(path / "records.json", *runs)])
-    return page(data_sets(results), notes)
+    return page(data_sets(results), notes, published)
 
 
 class Reader(HTMLParser):
@@ -111,41 +112,33 @@ def test_markup_is_escaped_by_construction() -> None:
     assert join("a", [el("br"), "<"]) == "a<br>&lt;"
 
 
-def test_ours_stands_beside_the_papers_over_seeds(tmp_path: Path) -> None:
-    reader = Reader(made(tmp_path, small(aa=90.0), small(aa=94.0, seed=1), small("joint", 97.0)))
-    header = [
-        "Method",
-        "Backbone",
-        "AA, %",
-        "AA, paper",
-        "AF, %",
-        "AF, paper",
-        "AA, val.",
-        "Seeds",
-        "Settings",
-    ]
-    assert reader.rows[0] == header
-    joint, ssm = ([" ".join(cell.split()) for cell in row] for row in reader.rows[1:3])
-    assert joint == ["joint", "gcn", "97.0", "97.8 ± 0.1", "−3.0", "−0.9 ± 0.0", "96.0", "1", "fixed"]
-    assert ssm == [
-        "ssm",
-        "gcn",
-        "92.0 ± 2.8",
-        "93.6 ± 0.8",
-        "−8.0 ± 2.8",
-        "−6.5 ± 1.1",
-        "91.0 ± 2.8",
-        "2",
-        "fixed",
-    ]
+VALUES = {("ssm", "amazon-computers"): (Stat(93.6, 0.8), Stat(-6.5, None))}
+PUBLISHED = PublishedResults("Doe <1999>", "Paper: table 7.", lambda *key: VALUES.get(key))
 
 
-def test_there_is_no_column_for_the_paper_where_it_has_nothing(tmp_path: Path) -> None:
+def test_ours_stands_beside_what_was_published(tmp_path: Path) -> None:
+    runs = (small(aa=90.0), small(aa=94.0, seed=1), small("joint", 97.0))
+    reader = Reader(made(tmp_path, *runs, published=PUBLISHED))
+    header, joint, ssm = ([" ".join(cell.split()) for cell in row] for row in reader.rows[:3])
+    columns = "Method|Backbone|AA, %|AA, paper|AF, %|AF, paper|AA, val.|Seeds|Settings"
+    assert header == columns.split("|")
+    assert joint == ["joint", "gcn", "97.0", "–", "−3.0", "–", "96.0", "1", "fixed"]
+    assert ssm == ["ssm", "gcn", "92.0 ± 2.8", "93.6 ± 0.8", "−8.0 ± 2.8", "−6.5", "91.0 ± 2.8", "2", "fixed"]
+    assert "Paper: table 7." in reader.text
+
+
+def test_there_is_no_column_for_a_paper_that_has_nothing(tmp_path: Path) -> None:
     run = small()
     run["config"]["dataset"]["name"] = "digits"
-    text = made(tmp_path, run)
+    text = Reader(made(tmp_path, run, published=PUBLISHED)).text
     assert "AA, paper" not in text
-    assert "has no results on this data set" in text
+    assert "The paper (Doe <1999>) has no results on this data set." in text
+
+
+def test_without_published_values_there_is_no_word_of_a_paper(tmp_path: Path) -> None:
+    reader = Reader(made(tmp_path, small()))
+    assert reader.rows[0] == ["Method", "Backbone", "AA, %", "AF, %", "AA, val.", "Seeds", "Settings"]
+    assert "paper" not in reader.text.lower()
 
 
 def test_groups_differ_by_method_backbone_and_settings_and_not_by_threads(tmp_path: Path) -> None:
@@ -273,7 +266,7 @@ def test_runs_folders_of_runs_and_folders_of_records(tmp_path: Path) -> None:
     run_folder(tmp_path / "runs" / "b", None)
     for path in (tmp_path / "runs", tmp_path / "runs" / "a"):
         (result,), notes = read_results([path])
-        assert result.figures["aa"] == pytest.approx(200 / 3)
+        assert result.measures["aa"] == pytest.approx(200 / 3)
         assert result.remarks == ("a remark", "a message")
         assert notes == (["1 unfinished run left out"] if path.name == "runs" else [])
     (tmp_path / "results").mkdir()
@@ -363,6 +356,16 @@ def test_the_command_says_what_it_wrote(tmp_path: Path, capsys: pytest.CaptureFi
     assert row["paper"] == {"aa": 93.6, "af": -6.5}
     assert run_main(["report", str(file), "--out", str(tmp_path)]) == 2
     assert "cannot be written" in capsys.readouterr().err
+
+
+def test_the_command_needs_no_package_of_a_paper(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("evergraph.cli.report.find_spec", lambda name: None)
+    file, out = write(tmp_path / "r.json", small()), tmp_path / "page.html"
+    assert run_main(["report", str(file), "--out", str(out), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["results"][0]["paper"] is None
+    assert "AA, paper" not in out.read_text(encoding="utf-8")
 
 
 def test_every_row_says_how_its_settings_were_chosen(tmp_path: Path) -> None:

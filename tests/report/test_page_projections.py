@@ -69,7 +69,7 @@ def test_places_keep_their_proportions_and_stay_inside() -> None:
     assert drawn_places(projection(nodes=2, count=1, x=[7, 7], y=[3, 3])).tolist() == [[500, 500]] * 2
 
 
-def test_panels_name_method_backbone_figures_and_nodes(tmp_path: Path) -> None:
+def test_panels_name_method_backbone_measures_and_nodes(tmp_path: Path) -> None:
     runs = [shown("ssm", test_nodes=9_000), shown("twp"), shown("twp", 1, silhouette=None)]
     text = made(tmp_path, *runs, small("joint"))
     assert text.count('class="cloud"') == 3

@@ -1,6 +1,6 @@
 """What the figure and the page say of projections alike."""
 
-from evergraph.report.panels import class_names, figures_text, panel_columns
+from evergraph.report.panels import class_names, measures_text, panel_columns
 
 from .test_projection_plot import projection
 
@@ -19,6 +19,6 @@ def test_classes_are_those_of_all_projections_in_the_order_of_their_labels() -> 
     ]
 
 
-def test_figures_are_rounded_and_a_missing_one_is_a_dash() -> None:
-    assert figures_text(projection()) == "silhouette −0.13 · neighbours alike 85.7 %"
-    assert figures_text(projection(silhouette=None)).startswith("silhouette – ")
+def test_measures_are_rounded_and_a_missing_one_is_a_dash() -> None:
+    assert measures_text(projection()) == "silhouette −0.13 · neighbours alike 85.7 %"
+    assert measures_text(projection(silhouette=None)).startswith("silhouette – ")

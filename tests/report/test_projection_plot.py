@@ -1,4 +1,4 @@
-"""The figure of projections: a panel each, the same colour for the same class, and its figures in words."""
+"""The figure of projections: a panel each, the same colour for the same class, and its measures in words."""
 
 import io
 from pathlib import Path
@@ -68,7 +68,7 @@ def test_every_node_is_a_dot_in_the_colour_of_its_class() -> None:
     assert [text.get_text() for text in figure.texts] == ["things"]
 
 
-def test_the_words_name_model_figures_and_nodes() -> None:
+def test_the_words_name_model_measures_and_nodes() -> None:
     (axes,) = projection_figure([projection(test_nodes=9_000)]).axes
     words = [text.get_text() for text in axes.texts]
     assert words == ["ssm · gcn", "60 of 9,000 test nodes", "silhouette −0.13 · neighbours alike 85.7 %"]

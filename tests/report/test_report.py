@@ -83,7 +83,7 @@ def test_the_table_has_a_row_for_each_task_and_blanks_above_the_diagonal() -> No
     ]
 
 
-def test_the_verdict_names_figures_costs_and_remarks() -> None:
+def test_the_verdict_names_measures_costs_and_remarks() -> None:
     text = "\n".join(verdict_lines(record()))
     assert "AA 66.67 %   AF -50.00 %" in text
     assert "train 8.0 s" in text

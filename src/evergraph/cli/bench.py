@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from evergraph.cli.console import STDOUT, print_json
-from evergraph.cli.options import AsJson, DataDir, ExecutorName, ExecutorOption, Jobs, Plugins, RayAddress
+from evergraph.cli.options import (
+    AsJson,
+    DataDir,
+    ExecutorName,
+    ExecutorOption,
+    Jobs,
+    Plugins,
+    RayAddress,
+    complete_settings,
+)
 
 if TYPE_CHECKING:
     from evergraph.cli.execution import GridOutcome
@@ -53,7 +62,7 @@ def bench_command(
         ray_address=ray_address,
     )
     if export is not None:
-        write_records(export, experiment.name, done.folders.values())
+        write_records(export, experiment.name, done.folders.values(), complete_settings)
     _print_end(experiment, done, as_json=as_json)
     if done.failures:
         raise typer.Exit(1)

@@ -2,7 +2,7 @@
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -22,6 +22,13 @@ def _load_plugins(paths: list[Path] | None) -> list[Path] | None:
         for path in paths:
             load_plugin(path)
     return paths
+
+
+def complete_settings(values: dict[str, Any]) -> tuple[dict[str, Any], list[str]] | None:
+    """Only older records need this, and with it the tables of methods and backbones."""
+    from evergraph.runs.config import completed
+
+    return completed(values)
 
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout.")]

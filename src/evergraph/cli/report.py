@@ -1,12 +1,16 @@
 """evergraph report: the results of many runs as one HTML page."""
 
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from evergraph.cli.console import STDOUT, note, print_json
-from evergraph.cli.options import AsJson
+from evergraph.cli.options import AsJson, complete_settings
+
+if TYPE_CHECKING:
+    from evergraph.results.published import PublishedResults
 
 EXAMPLE = "Example: evergraph report runs/NAME-OF-THE-RUN --out report.html"
 
@@ -23,15 +27,25 @@ def report_command(
     from evergraph.results.groups import data_sets
     from evergraph.results.load import read_results
 
-    found, notes = read_results(results)
+    found, notes = read_results(results, complete_settings)
     data = data_sets(found)
-    content = page(data, notes)
+    published = published_results()
+    content = page(data, notes, published)
     write_page(out, content)
     size = len(content.encode())
     if as_json:
-        facts = {"page": str(out), "bytes": size, "runs": len(found), "notes": notes, "results": page_facts(data)}
-        print_json(facts)
+        facts = {"page": str(out), "bytes": size, "runs": len(found), "notes": notes}
+        print_json({**facts, "results": page_facts(data, published)})
         return
     for message in notes:
         note(message)
     STDOUT.print(f"{out}: {len(found)} runs, {size / 2**10:.0f} KiB", markup=False, highlight=False, soft_wrap=True)
+
+
+def published_results() -> "PublishedResults | None":
+    """The paper's values, where the package that knows them is there."""
+    if find_spec("evergraph.paper") is None:
+        return None
+    from evergraph.paper.published import PANG_2024
+
+    return PANG_2024

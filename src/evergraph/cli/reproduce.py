@@ -17,6 +17,7 @@ from evergraph.cli.options import (
     Jobs,
     Plugins,
     RayAddress,
+    complete_settings,
 )
 from evergraph.errors import ConfigError, StoreError
 from evergraph.paper import TARGET_NAMES
@@ -62,7 +63,7 @@ def reproduce_command(
     plugin: Plugins = None,
     as_json: AsJson = False,
 ) -> None:
-    """Do the runs behind a table or figure of the paper, and write it with the paper's figures beside ours."""
+    """Do the runs behind a table or figure of the paper, and write it with the paper's values beside ours."""
     from evergraph.cli.execution import do_runs
     from evergraph.paper.exhibits import make_exhibit
     from evergraph.paper.targets import TARGETS
@@ -72,7 +73,7 @@ def reproduce_command(
     request = make_request(wanted, dataset, features, seeds, backbone, fast=fast)
     failures: dict[RunConfig, str] = {}
     if records:
-        results, _ = read_results(records)
+        results, _ = read_results(records, complete_settings)
     else:
         done = do_runs(
             wanted.name,
@@ -86,7 +87,7 @@ def reproduce_command(
         failures = done.failures
         results = results_of(wanted, list(done.folders.values()), data_dir)
     exhibit = make_exhibit(wanted, request, results)
-    if not exhibit.figures:
+    if not exhibit.numbers:
         why = next(iter(failures.values()), "there is none that belongs to it")
         raise StoreError(f"{wanted.name} needs at least one finished run, got none: {why}")
     files = exhibit.write(write)
@@ -137,7 +138,7 @@ def results_of(target: "Target", folders: Sequence[Path], data_dir: Path | None)
     if target.name == "fig-tsne":
         for folder in folders:
             project(folder, data_dir=data_dir)
-    return read_results(folders)[0] if folders else []
+    return read_results(folders, complete_settings)[0] if folders else []
 
 
 def facts(
@@ -156,7 +157,7 @@ def facts(
         "backbones": list(request.backbones),
         "seeds": list(request.seeds),
         "fast": request.fast,
-        "figures": list(exhibit.figures),
+        "numbers": list(exhibit.numbers),
         "notes": list(exhibit.notes),
         "files": [str(path) for path in files],
         "failed": {config.label(): reason for config, reason in failures.items()},

@@ -18,15 +18,15 @@ TEX = {"&": r"\&", "%": r"\%", "_": r"\_", "#": r"\#", "±": r"$\pm$", "β": r"$
 
 @dataclass(frozen=True)
 class Exhibit:
-    """What is shown: a table of texts, the numbers behind it, a picture, and what has to be known of all of it."""
+    """What is shown: a table of texts, the numbers behind it, a figure, and what has to be known of all of it."""
 
     name: str
     title: str
     header: Sequence[str]
     rows: Sequence[Sequence[str]]
     notes: Sequence[str]
-    figures: Sequence[dict[str, Any]]
-    picture: Figure
+    numbers: Sequence[dict[str, Any]]
+    figure: Figure
 
     def markdown(self) -> str:
         """The title, the table, the notes."""
@@ -53,10 +53,10 @@ class Exhibit:
     def csv(self) -> str:
         """The numbers, unrounded, a line each; the columns of the first line."""
         text = io.StringIO()
-        columns = list(dict.fromkeys(column for line in self.figures for column in line))
+        columns = list(dict.fromkeys(column for line in self.numbers for column in line))
         writer = csv.DictWriter(text, columns, lineterminator="\n")
         writer.writeheader()
-        writer.writerows(self.figures)
+        writer.writerows(self.numbers)
         return text.getvalue()
 
     def write(self, folder: Path) -> list[Path]:
@@ -67,9 +67,7 @@ class Exhibit:
             for path, text in zip(paths, (self.markdown(), self.latex(), self.csv()), strict=False):
                 path.write_text(text, encoding="utf-8")
             for path in paths[3:]:
-                self.picture.savefig(
-                    path, dpi=160, metadata={"CreationDate": None} if path.suffix == ".pdf" else {}
-                )
+                self.figure.savefig(path, dpi=160, metadata={"CreationDate": None} if path.suffix == ".pdf" else {})
         except OSError as error:
             reason = error.strerror or error
             raise StoreError(f"{folder} cannot be written to: {reason}; choose another --write") from None

@@ -1,4 +1,4 @@
-"""The paper's tables and figures made from finished runs, with the paper's figures beside ours."""
+"""The paper's tables and figures made from finished runs, with the paper's values beside ours."""
 
 from collections.abc import Callable, Sequence
 

@@ -11,7 +11,7 @@ from evergraph.paper import published as paper
 from evergraph.paper.exhibit import Exhibit
 from evergraph.paper.plots import PALETTE, PAPER, finish
 from evergraph.paper.tables import published_text
-from evergraph.paper.target_runs import NOTHING, TargetRuns, figures_of, text
+from evergraph.paper.target_runs import NOTHING, TargetRuns, numbers_of, text
 from evergraph.report.plots import INK, draw_matrix
 from evergraph.report.projection_plot import projection_figure
 from evergraph.results.groups import Group, Stat
@@ -21,7 +21,7 @@ Matrix: TypeAlias = NDArray[np.float64]
 
 def curves(found: TargetRuns) -> Exhibit:
     """AA over the tasks so far after each task, a line for each method."""
-    rows, figures = [], []
+    rows, numbers = [], []
     lines: dict[str, list[Stat]] = {}
     for backbone in found.request.backbones:
         for row in found.rows:
@@ -35,21 +35,21 @@ def curves(found: TargetRuns) -> Exhibit:
             middle = str(curve[(len(curve) - 1) // 2])
             rows.append([label, middle, text(choice.group), published_text(published)])
             after = {f"aa_after_{at + 1}": value.mean for at, value in enumerate(curve)}
-            figures.append(figures_of(row.label, backbone, choice, published) | after)
+            numbers.append(numbers_of(row.label, backbone, choice, published) | after)
     header = ["method", "AA halfway", "AA / AF at the end", "paper, at the end"]
-    how = [f"{line['row']}: {line['chosen']}" for line in figures if line["beta"] is not None]
+    how = [f"{line['row']}: {line['chosen']}" for line in numbers if line["beta"] is not None]
     return Exhibit(
         found.file_name,
         found.heading,
         header,
         rows,
         [*found.notes, *how],
-        figures,
-        _curve_picture(found.heading, lines),
+        numbers,
+        _curve_figure(found.heading, lines),
     )
 
 
-def _curve_picture(title: str, lines: dict[str, list[Stat]]) -> Figure:
+def _curve_figure(title: str, lines: dict[str, list[Stat]]) -> Figure:
     figure = Figure(figsize=(8.4, 4.4), layout="constrained")
     axes = figure.subplots()
     for at, (label, curve) in enumerate(lines.items()):
@@ -70,7 +70,7 @@ def _curve_picture(title: str, lines: dict[str, list[Stat]]) -> Figure:
 
 def matrices(found: TargetRuns) -> Exhibit:
     """Accuracy on each task after each task, mean over seeds."""
-    rows, figures = [], []
+    rows, numbers = [], []
     panels: dict[str, Matrix] = {}
     how = []
     for backbone in found.request.backbones:
@@ -86,11 +86,11 @@ def matrices(found: TargetRuns) -> Exhibit:
             for after, accuracies in enumerate(matrix):
                 line = {"row": row.label, "backbone": backbone, "beta": choice.beta, "chosen": choice.how}
                 shown = {f"task_{at + 1}": value for at, value in enumerate(accuracies) if not np.isnan(value)}
-                figures.append(line | {"after_task": after + 1} | shown)
+                numbers.append(line | {"after_task": after + 1} | shown)
     header = ["method", "backbone", "AA / AF", "paper, AA / AF"]
     notes = [*found.notes, *how, "matrices are means over seeds; their values are in the CSV file"]
-    picture = _matrix_picture(found.heading, panels)
-    return Exhibit(found.file_name, found.heading, header, rows, notes, _aligned(figures), picture)
+    figure = _matrix_figure(found.heading, panels)
+    return Exhibit(found.file_name, found.heading, header, rows, notes, _aligned(numbers), figure)
 
 
 def _aligned(lines: list[dict[str, object]]) -> list[dict[str, object]]:
@@ -105,7 +105,7 @@ def mean_matrix(group: Group) -> Matrix:
     return mean
 
 
-def _matrix_picture(title: str, panels: dict[str, Matrix]) -> Figure:
+def _matrix_figure(title: str, panels: dict[str, Matrix]) -> Figure:
     figure = Figure(figsize=(1.0 + 4.6 * max(len(panels), 1), 5.2), layout="constrained")
     figure.suptitle(title, x=0.01, ha="left", fontsize=11, color=INK)
     if panels:
@@ -121,7 +121,7 @@ def _matrix_picture(title: str, panels: dict[str, Matrix]) -> Figure:
 
 def beta_lines(found: TargetRuns) -> Exhibit:
     """AA against β for both selections, with plain random selection beside it; nothing is chosen here."""
-    rows, figures = [], []
+    rows, numbers = [], []
     lines: dict[str, dict[float, Stat]] = {}
     level: Stat | None = None
     for backbone in found.request.backbones:
@@ -133,7 +133,7 @@ def beta_lines(found: TargetRuns) -> Exhibit:
                 group = Group(tuple(runs), {}, frozenset())
                 value = group.stat("aa")
                 rows.append([label, "–" if beta is None else f"{beta:g}", text(group), str(len(runs))])
-                figures.append(
+                numbers.append(
                     {"row": row.label, "backbone": backbone, "beta": beta, "seeds": len(runs)}
                     | {
                         f"{name}_{part}": getattr(group.stat(name), part)
@@ -153,8 +153,8 @@ def beta_lines(found: TargetRuns) -> Exhibit:
         "middle"
     )
     header = ["selection", "β", "AA / AF", "seeds"]
-    picture = _beta_picture(found.heading, lines, level)
-    return Exhibit(found.file_name, found.heading, header, rows, notes, figures, picture)
+    figure = _beta_figure(found.heading, lines, level)
+    return Exhibit(found.file_name, found.heading, header, rows, notes, numbers, figure)
 
 
 def _swing(values: dict[float, Stat]) -> str:
@@ -163,7 +163,7 @@ def _swing(values: dict[float, Stat]) -> str:
     return f"AA moves by {max(means.values()) - min(means.values()):.1f} points, its peak is at β = {best:g}"
 
 
-def _beta_picture(title: str, lines: dict[str, dict[float, Stat]], level: Stat | None) -> Figure:
+def _beta_figure(title: str, lines: dict[str, dict[float, Stat]], level: Stat | None) -> Figure:
     figure = Figure(figsize=(7.6, 4.2), layout="constrained")
     axes = figure.subplots()
     for at, (label, values) in enumerate(lines.items()):
@@ -190,7 +190,7 @@ def _beta_picture(title: str, lines: dict[str, dict[float, Stat]], level: Stat |
 
 def projections(found: TargetRuns) -> Exhibit:
     """What each model sees of the test nodes, in two dimensions, and how far its classes are apart."""
-    rows, figures, shown = [], [], []
+    rows, numbers, shown = [], [], []
     for backbone in found.request.backbones:
         for row in found.rows:
             choice = found.choice(row, backbone)
@@ -201,10 +201,10 @@ def projections(found: TargetRuns) -> Exhibit:
             seen = run.projection
             shown.append(seen)
             apart = "–" if seen.silhouette is None else f"{seen.silhouette:.3f}"
-            rows.append([row.label, backbone, apart, f"{100 * seen.agreement:.1f}", f"{run.figures['aa']:.1f}"])
+            rows.append([row.label, backbone, apart, f"{100 * seen.agreement:.1f}", f"{run.measures['aa']:.1f}"])
             line = {"row": row.label, "backbone": backbone, "seed": run.seeds["init"], "nodes": seen.nodes}
-            figures.append(
-                line | {"silhouette": seen.silhouette, "agreement": seen.agreement, "aa": run.figures["aa"]}
+            numbers.append(
+                line | {"silhouette": seen.silhouette, "agreement": seen.agreement, "aa": run.measures["aa"]}
             )
     header = ["method", "backbone", "silhouette", "neighbours of the same class, %", "AA, %"]
     notes = [
@@ -213,5 +213,5 @@ def projections(found: TargetRuns) -> Exhibit:
         "that are of its class are measured in the hidden layer itself, not in the picture",
         "the paper shows pictures only, and says that FTF-ER separates the classes more clearly than the others",
     ]
-    picture = projection_figure(shown) if shown else Figure()
-    return Exhibit(found.file_name, found.heading, header, rows, notes, figures, picture)
+    figure = projection_figure(shown) if shown else Figure()
+    return Exhibit(found.file_name, found.heading, header, rows, notes, numbers, figure)

@@ -1,4 +1,4 @@
-"""The pictures of the tables: dots with deviations, and bars."""
+"""The figures of the tables: dots with deviations, and bars."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -81,7 +81,7 @@ def bars(title: str, series: Mapping[str, Mapping[str, float]]) -> Figure:
 
 
 def finish(axes: Axes, title: str, axis: str, *, grid: str) -> None:
-    """The look that all pictures share."""
+    """The look that all figures share."""
     axes.set_title(title, loc="left", fontsize=11, color=INK)
     axes.set_xlabel(axis, color=INK)
     axes.grid(axis="x" if grid == "x" else "y", color=FAINT, linewidth=0.8)

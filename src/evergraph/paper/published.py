@@ -1,8 +1,12 @@
-"""The figures of the paper (Pang et al., ACM MM 2024) that ours are printed beside: mean and deviation, %."""
+"""The values of the paper (Pang et al., ACM MM 2024) that ours are printed beside: mean and deviation, %."""
 
 from typing import TypeAlias
 
-Figure: TypeAlias = tuple[float, float]
+from evergraph.results.groups import Stat
+from evergraph.results.published import PublishedResults
+
+Published: TypeAlias = tuple[Stat, Stat]
+"""AA and AF."""
 
 DATASETS = ("amazon-computers", "corafull", "ogbn-arxiv", "reddit")
 
@@ -21,36 +25,47 @@ _MAIN: dict[str, tuple[float, ...]] = {
 }
 
 
-def main_result(method: str, dataset: str) -> tuple[Figure, Figure] | None:
+def main_result(method: str, dataset: str) -> Published | None:
     """AA and AF of a method on a data set in the paper's main table; a variant has its method's row."""
     row = next((row for name, row in _MAIN.items() if method == name or method.startswith(name + "-")), None)
     if row is None or dataset not in DATASETS:
         return None
     at = 4 * DATASETS.index(dataset)
-    return (row[at], row[at + 1]), (row[at + 2], row[at + 3])
+    return _published(*row[at : at + 4])
 
 
-COMPONENTS: dict[str, tuple[Figure, Figure]] = {
-    "neither: random": ((50.9, 1.9), (-15.0, 1.2)),
-    "GraNd": ((52.3, 0.9), (-12.5, 1.0)),
-    "HPS": ((54.6, 0.8), (-7.0, 1.6)),
-    "GraNd + HPS": ((58.3, 0.6), (-10.5, 0.5)),
+def _published(aa: float, aa_std: float, af: float, af_std: float) -> Published:
+    return Stat(aa, aa_std), Stat(af, af_std)
+
+
+PANG_2024 = PublishedResults(
+    source="Pang et al., ACM MM 2024",
+    note="Paper: main table of Pang et al., ACM MM 2024; a variant stands beside the row of its method.",
+    lookup=main_result,
+)
+"""What the page shows beside ours."""
+
+COMPONENTS: dict[str, Published] = {
+    "neither: random": _published(50.9, 1.9, -15.0, 1.2),
+    "GraNd": _published(52.3, 0.9, -12.5, 1.0),
+    "HPS": _published(54.6, 0.8, -7.0, 1.6),
+    "GraNd + HPS": _published(58.3, 0.6, -10.5, 0.5),
 }
 """Table 3, ogbn-arxiv."""
 
-FEATURE_SCORES: dict[str, tuple[Figure, Figure]] = {
-    "random": ((91.0, 3.5), (-9.2, 4.4)),
-    "MF": ((65.9, 4.6), (-41.1, 5.7)),
-    "CM": ((85.8, 5.1), (-15.5, 6.6)),
-    "GraNd": ((94.6, 0.8), (-4.5, 1.1)),
+FEATURE_SCORES: dict[str, Published] = {
+    "random": _published(91.0, 3.5, -9.2, 4.4),
+    "MF": _published(65.9, 4.6, -41.1, 5.7),
+    "CM": _published(85.8, 5.1, -15.5, 6.6),
+    "GraNd": _published(94.6, 0.8, -4.5, 1.1),
 }
 """Table 4, Amazon Computers."""
 
-TOPOLOGY_SCORES: dict[str, tuple[Figure, Figure]] = {
-    "random": ((93.5, 2.0), (-5.6, 2.2)),
-    "random neighbours": ((87.7, 1.7), (-13.3, 2.3)),
-    "degree neighbours": ((87.8, 2.3), (-13.3, 2.9)),
-    "HPS": ((94.6, 0.8), (-4.5, 1.1)),
+TOPOLOGY_SCORES: dict[str, Published] = {
+    "random": _published(93.5, 2.0, -5.6, 2.2),
+    "random neighbours": _published(87.7, 1.7, -13.3, 2.3),
+    "degree neighbours": _published(87.8, 2.3, -13.3, 2.9),
+    "HPS": _published(94.6, 0.8, -4.5, 1.1),
 }
 """Table 5, Amazon Computers."""
 

@@ -2,23 +2,20 @@
 
 import statistics
 from collections.abc import Mapping
-from typing import Any
 
 from evergraph.paper import published as paper
 from evergraph.paper.choice import Choice, best_backbone
 from evergraph.paper.exhibit import Exhibit
 from evergraph.paper.plots import Dots, bars, dots
-from evergraph.paper.target_runs import NOTHING, TargetRuns, figures_of, text
+from evergraph.paper.target_runs import NOTHING, TargetRuns, numbers_of, text
 from evergraph.paper.targets import Row
 from evergraph.results.groups import Stat
-
-Published = Mapping[str, tuple[paper.Figure, paper.Figure]]
 
 
 def main_table(found: TargetRuns) -> Exhibit:
     """Every method with every backbone, the best of them on validation, and the paper's best of three."""
     backbones = found.request.backbones
-    rows, figures, how = [], [], []
+    rows, numbers, how = [], [], []
     series = {backbone: dict[str, Stat]() for backbone in backbones}
     theirs: dict[str, Stat] = {}
     for row in found.rows:
@@ -32,48 +29,48 @@ def main_table(found: TargetRuns) -> Exhibit:
         rows.append([row.label, *cells, published_text(published), judged])
         for name, choice in choices.items():
             series[name][row.label] = choice.group.stat("aa")
-            line = figures_of(row.label, name, choice, published)
-            figures.append({**line, "best_backbone": name == best})
+            line = numbers_of(row.label, name, choice, published)
+            numbers.append({**line, "best_backbone": name == best})
             if choice.beta is not None:
                 how.append(f"{row.label}, {name}: {choice.how}")
         if published:
-            theirs[row.label] = Stat(*published[0])
+            theirs[row.label] = published[0]
     header = ["method", *backbones, *(["best on validation"] if len(backbones) > 1 else []), "paper", "AA"]
     notes = [*found.notes, *how, *_explained(found)]
     labels = [row.label for row in found.rows]
-    picture = dots(Dots(found.heading, labels, {**series, "paper": theirs}, "average accuracy (AA), %"))
-    return Exhibit(found.file_name, found.heading, header, rows, notes, figures, picture)
+    figure = dots(Dots(found.heading, labels, {**series, "paper": theirs}, "average accuracy (AA), %"))
+    return Exhibit(found.file_name, found.heading, header, rows, notes, numbers, figure)
 
 
 def _explained(found: TargetRuns) -> list[str]:
     if found.request.dataset not in paper.DATASETS:
         return ["the paper has no results on this data set"]
     return [
-        "the paper's figures are the best of three backbones; ER-GNN and SSM are one row each there",
+        "the paper's values are the best of three backbones; ER-GNN and SSM are one row each there",
         "AA: met is within 2 points of the paper's mean, close within 5 below it",
     ]
 
 
-def judge(choice: Choice, published: Any, found: TargetRuns) -> str:
+def judge(choice: Choice, published: paper.Published | None, found: TargetRuns) -> str:
     """The verdict on a row; on derived features there is none, for the paper used the data set's own."""
     if published and found.request.features:
         return "other features"
     return verdict(choice.group.stat("aa").mean, published)
 
 
-def verdict(mean: float, published: Any) -> str:
+def verdict(mean: float, published: paper.Published | None) -> str:
     """met: within the paper's mean ± 2 points; close: within 5 below; else by how much it is off."""
     if published is None:
         return "–"
-    difference = mean - published[0][0]
+    difference = mean - published[0].mean
     if difference >= -2:
         return "met" if difference <= 2 else f"{difference:+.1f} above"
     return "close" if difference >= -5 else f"not met ({difference:+.1f})"
 
 
-def published_text(published: Any) -> str:
+def published_text(published: paper.Published | None) -> str:
     """The paper's AA / AF."""
-    return " / ".join(str(Stat(*figure)) for figure in published) if published else "–"
+    return " / ".join(map(str, published)) if published else "–"
 
 
 def component_table(found: TargetRuns) -> Exhibit:
@@ -91,9 +88,9 @@ def topology_table(found: TargetRuns) -> Exhibit:
     return _variants(found, paper.TOPOLOGY_SCORES, "amazon-computers", "topology")
 
 
-def _variants(found: TargetRuns, published: Published, dataset: str, what: str) -> Exhibit:
+def _variants(found: TargetRuns, published: Mapping[str, paper.Published], dataset: str, what: str) -> Exhibit:
     """Variants of deterministic FTF-ER, a row each, for one backbone after the other."""
-    rows, figures = [], []
+    rows, numbers = [], []
     series: dict[str, dict[str, Stat]] = {}
     for backbone in found.request.backbones:
         for row in found.rows:
@@ -107,16 +104,16 @@ def _variants(found: TargetRuns, published: Published, dataset: str, what: str) 
             judged = judge(choice, theirs, found) if choice else "–"
             rows.append([_named(row, backbone, found), *ours, published_text(theirs), judged])
             if choice:
-                figures.append(figures_of(row.label, backbone, choice, theirs))
+                numbers.append(numbers_of(row.label, backbone, choice, theirs))
                 series.setdefault(backbone, {})[row.label] = choice.group.stat("aa")
     other = [] if found.request.dataset == dataset else [f"the paper has this table for {dataset} only"]
-    how = [f"{line['row']}, {line['backbone']}: {line['chosen']}" for line in figures]
+    how = [f"{line['row']}, {line['backbone']}: {line['chosen']}" for line in numbers]
     header = [what, "ours, AA / AF", "β", "seeds", "paper, AA / AF", "AA"]
     if not other:
-        series["paper"] = {label: Stat(*figure[0]) for label, figure in published.items()}
+        series["paper"] = {label: aa for label, (aa, _) in published.items()}
     labels = [row.label for row in found.rows]
-    picture = dots(Dots(found.heading, labels, series, "average accuracy (AA), %"))
-    return Exhibit(found.file_name, found.heading, header, rows, [*found.notes, *how, *other], figures, picture)
+    figure = dots(Dots(found.heading, labels, series, "average accuracy (AA), %"))
+    return Exhibit(found.file_name, found.heading, header, rows, [*found.notes, *how, *other], numbers, figure)
 
 
 def _named(row: Row, backbone: str, found: TargetRuns) -> str:
@@ -129,7 +126,7 @@ def _beta(choice: Choice) -> str:
 
 def cost_table(found: TargetRuns) -> Exhibit:
     """What replay methods keep and how long they take."""
-    rows, figures = [], []
+    rows, numbers = [], []
     series: dict[str, dict[str, float]] = {"AA, %": {}, "kept, MiB": {}, "time, s": {}}
     for backbone in found.request.backbones:
         for row in found.rows:
@@ -141,9 +138,9 @@ def cost_table(found: TargetRuns) -> Exhibit:
             kept, time = choice.group.stat("kept"), choice.group.total_seconds
             cells = [str(choice.group.stat("aa")), kept.text(2), f"{time:.1f}"]
             rows.append([_named(row, backbone, found), *cells, *_paper_cost(row, found)])
-            line = figures_of(row.label, backbone, choice)
+            line = numbers_of(row.label, backbone, choice)
             line |= {"kept_mib": kept.mean, "kept_nodes": choice.group.stat("nodes").mean, "seconds": time}
-            figures.append(line | {"peak_mib": statistics.mean(run.figures["peak"] for run in runs)})
+            numbers.append(line | {"peak_mib": statistics.mean(run.measures["peak"] for run in runs)})
             label = _named(row, backbone, found)
             for name, value in zip(series, (choice.group.stat("aa").mean, kept.mean, time), strict=True):
                 series[name][label] = value
@@ -156,8 +153,8 @@ def cost_table(found: TargetRuns) -> Exhibit:
     ]
     if found.request.dataset != "corafull":
         notes.append("the paper has this table for CoraFull only")
-    picture = bars(found.heading, series)
-    return Exhibit(found.file_name, found.heading, header, rows, notes, figures, picture)
+    figure = bars(found.heading, series)
+    return Exhibit(found.file_name, found.heading, header, rows, notes, numbers, figure)
 
 
 def _paper_cost(row: Row, found: TargetRuns) -> list[str]:

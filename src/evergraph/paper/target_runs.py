@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import Any
 
 from evergraph.paper.choice import Choice, choose_beta
+from evergraph.paper.published import Published
 from evergraph.paper.targets import FAST_EPOCHS, Request, Row, Target
 from evergraph.results.groups import Group
 from evergraph.results.load import Result
@@ -77,7 +78,7 @@ class TargetRuns:
         if self.request.fast:
             notes.append(
                 f"fast: {FAST_EPOCHS} epochs a task, seeds: {len(self.request.seeds)} (the paper: 200 and 5), a "
-                "coarser grid of β; not to be compared with the paper's figures, though they are printed beside it"
+                "coarser grid of β; not to be compared with the paper's values, though they are printed beside it"
             )
         remarks = dict.fromkeys(remark for run in self.by_digest.values() for remark in run.remarks)
         missing = len(self.target.configs(self.request)) - len(self.by_digest)
@@ -91,14 +92,14 @@ def text(group: Group) -> str:
     return f"{group.stat('aa')} / {group.stat('af')}"
 
 
-def figures_of(label: str, backbone: str, choice: Choice, published: Any = None) -> dict[str, Any]:
-    """The numbers of a row for CSV and JSON; `published` is the paper's ((AA, deviation), (AF, deviation))."""
+def numbers_of(label: str, backbone: str, choice: Choice, published: Published | None = None) -> dict[str, Any]:
+    """The numbers of a row for CSV and JSON; `published` are the paper's."""
     line: dict[str, Any] = {"row": label, "backbone": backbone, "beta": choice.beta, "chosen": choice.how}
     line["seeds"] = len(choice.group.results)
-    for figure in ("aa", "af", "val"):
-        value = choice.group.stat(figure)
-        line |= {f"{figure}_mean": value.mean, f"{figure}_std": value.std}
-    for at, figure in enumerate(("aa", "af")):
-        mean, spread = published[at] if published else (None, None)
-        line |= {f"paper_{figure}_mean": mean, f"paper_{figure}_std": spread}
+    for measure in ("aa", "af", "val"):
+        value = choice.group.stat(measure)
+        line |= {f"{measure}_mean": value.mean, f"{measure}_std": value.std}
+    for at, measure in enumerate(("aa", "af")):
+        theirs = published[at] if published else None
+        line |= {f"paper_{measure}_mean": theirs and theirs.mean, f"paper_{measure}_std": theirs and theirs.std}
     return line

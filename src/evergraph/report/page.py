@@ -14,9 +14,9 @@ from evergraph.report.page_projections import projections
 from evergraph.report.page_tables import class_table, cost_table, run_details, summary_table
 from evergraph.results.groups import DataSet, Group, how_chosen
 from evergraph.results.load import FACTS
+from evergraph.results.published import PublishedResults
 
 SECTIONS = (
-    ("results", "Results", summary_table),
     ("curves", "Accuracy over the tasks", curves),
     ("matrices", "Accuracy matrices", matrices),
     ("tsne", "What the models see (t-SNE)", projections),
@@ -28,11 +28,11 @@ SECTIONS = (
 """Id, heading and content; a section without content is left out."""
 
 
-def page(data: Sequence[DataSet], notes: Sequence[str] = ()) -> str:
-    """The whole page."""
+def page(data: Sequence[DataSet], notes: Sequence[str] = (), published: PublishedResults | None = None) -> str:
+    """The whole page, with published values beside ours where they are given."""
     runs = sum(len(group.results) for part in data for group in part.groups)
     names = ", ".join(dict.fromkeys(part.title for part in data))
-    parts = [_part(entry, at) for at, entry in enumerate(data)]
+    parts = [_part(entry, at, published) for at, entry in enumerate(data)]
     head = el(
         "head",
         el("meta", charset="utf-8"),
@@ -61,11 +61,14 @@ def _asset(name: str) -> Html:
     return Html(files("evergraph.report").joinpath(name).read_text(encoding="utf-8"))
 
 
-def _part(data: DataSet, at: int) -> tuple[Html, Html]:
+def _part(data: DataSet, at: int, published: PublishedResults | None) -> tuple[Html, Html]:
     """The links to the sections of a data set, and the sections."""
     links, sections = [], []
-    for name, heading, make in SECTIONS:
-        content = make(data)
+    made = [
+        ("results", "Results", summary_table(data, published)),
+        *((*names, make(data)) for *names, make in SECTIONS),
+    ]
+    for name, heading, content in made:
         if content:
             anchor = f"d{at}-{name}"
             links.append(el("a", heading, href=f"#{anchor}"))
@@ -86,13 +89,13 @@ def write_page(path: Path, content: str) -> None:
         raise StoreError(f"the page {path} cannot be written: {error.strerror}; choose another --out") from None
 
 
-def page_facts(data: Sequence[DataSet]) -> list[dict[str, Any]]:
+def page_facts(data: Sequence[DataSet], published: PublishedResults | None = None) -> list[dict[str, Any]]:
     """The rows of the summary tables as plain values."""
-    return [_row(part, group) for part in data for group in part.groups]
+    return [_row(part, group, published) for part in data for group in part.groups]
 
 
-def _row(data: DataSet, group: Group) -> dict[str, Any]:
-    published = group.published
+def _row(data: DataSet, group: Group, published: PublishedResults | None) -> dict[str, Any]:
+    theirs = published.of(group) if published else None
     return {
         "data": data.title,
         "method": group.method,
@@ -102,6 +105,6 @@ def _row(data: DataSet, group: Group) -> dict[str, Any]:
         "chosen": how_chosen(group, data.groups),
         "aa": stat_json(group.stat("aa")),
         "af": stat_json(group.stat("af")),
-        "paper": published and {"aa": published[0][0], "af": published[1][0]},
+        "paper": theirs and {"aa": theirs[0].mean, "af": theirs[1].mean},
         "remarks": group.remarks,
     }

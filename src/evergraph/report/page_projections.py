@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from evergraph.report.markup import Html, el
 from evergraph.report.page_charts import figure, seed_name
 from evergraph.report.palette import dark, light
-from evergraph.report.panels import class_names, figures_text, panel_columns
+from evergraph.report.panels import class_names, measures_text, panel_columns
 from evergraph.results.groups import DataSet, Group
 from evergraph.results.projection import Projection
 
@@ -61,11 +61,11 @@ def _pane(name: str, projection: Projection, places: dict[int, int]) -> Html:
         class_="cloud",
         viewBox=f"0 0 {SIDE} {SIDE}",
         role="img",
-        aria_label=f"t-SNE of {name}, {figures_text(projection)}",
+        aria_label=f"t-SNE of {name}, {measures_text(projection)}",
         data_name=name,
         style=f"--size:{size:.1f}px",
     )
-    words = el("p", el("span", figures_text(projection)), " ", el("span", projection.nodes), class_="quiet")
+    words = el("p", el("span", measures_text(projection)), " ", el("span", projection.nodes), class_="quiet")
     return el("div", el("b", name), words, drawing)
 
 

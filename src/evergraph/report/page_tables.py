@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from evergraph.report.markup import Child, Html, el, join
 from evergraph.results.groups import DataSet, Group, Stat, how_chosen, stat, value_text
+from evergraph.results.published import PublishedResults
 
 WIDE = 24
 """With more classes than this the cells of the per-class view are narrow and without text."""
@@ -75,27 +76,27 @@ EXPLAINED = (
     "those that most of them share. Settings are fixed beforehand; where rows differ in β alone, the one with the "
     "best mean AA on validation is chosen, among rows with equally many seeds. "
 )
-PUBLISHED = "Paper: main table of Pang et al., ACM MM 2024; a variant stands beside the row of its method."
-UNPUBLISHED = "The paper (Pang et al., ACM MM 2024) has no results on this data set."
 
 
-def summary_table(data: DataSet) -> Html:
-    """Ours beside the paper's, where the paper has any."""
-    published = any(group.published for group in data.groups)
+def summary_table(data: DataSet, published: PublishedResults | None) -> Html:
+    """Ours, beside the published values where there are any."""
+    theirs = [published.of(group) if published else None for group in data.groups]
+    beside, note = any(theirs), ""
+    if published:
+        note = published.note if beside else f"The paper ({published.source}) has no results on this data set."
     headings, rows = list(NAMES), [name_cells(group, data) for group in data.groups]
-    for at, (figure, name) in enumerate((("aa", "AA"), ("af", "AF"))):
-        headings += [(f"{name}, %", "num"), (f"{name}, paper", "num")][: 1 + published]
-        for cells, group in zip(rows, data.groups, strict=True):
-            theirs = Stat(*group.published[at]) if group.published else None
-            ours = number(group.stat(figure), kind="num" if at else "num main")
-            cells.extend([ours, number(theirs, kind="num paper")][: 1 + published])
+    for at, (measure, name) in enumerate((("aa", "AA"), ("af", "AF"))):
+        headings += [(f"{name}, %", "num"), (f"{name}, paper", "num")][: 1 + beside]
+        for cells, group, values in zip(rows, data.groups, theirs, strict=True):
+            ours = number(group.stat(measure), kind="num" if at else "num main")
+            cells.extend([ours, number(values and values[at], kind="num paper")][: 1 + beside])
     headings += [("AA, val.", "num"), ("Seeds", "num"), ("Settings", "how")]
     for cells, group in zip(rows, data.groups, strict=True):
         how = how_chosen(group, data.groups)
         cells.extend([number(group.stat("val")), Cell(str(len(group.results)), len(group.results))])
         cells.append(Cell(how, how, "how"))
     table = sortable(headings, rows, name=f"Results on {data.title}", by=len(NAMES))
-    return join(table, below(data, EXPLAINED, PUBLISHED if published else UNPUBLISHED))
+    return join(table, below(data, EXPLAINED, note))
 
 
 PHASES = ("train", "score", "select", "evaluate")
@@ -189,7 +190,7 @@ def _class_cell(values: list[float], name: str) -> Html:
 
 
 def run_details(data: DataSet) -> Html:
-    """Settings, versions and figures of every run, a fold for each group."""
+    """Settings, versions and measures of every run, a fold for each group."""
     return join(_fold(group) for group in data.groups)
 
 
@@ -205,8 +206,8 @@ def _runs_table(group: Group) -> Html:
     heads = ["Run", *(f"{name} seed" for name in seeds), "AA, %", "AF, %", "AA by node, %", "Finished", *names]
     rows = []
     for result in group.results:
-        figures = [f"{result.figures[key]:.2f}" for key in ("aa", "af", "plain")]
-        cells = [str(result.seeds.get(name, "")) for name in seeds] + figures + [result.finished or "–"]
+        measures = [f"{result.measures[key]:.2f}" for key in ("aa", "af", "plain")]
+        cells = [str(result.seeds.get(name, "")) for name in seeds] + measures + [result.finished or "–"]
         cells += [result.versions.get(name, "") for name in names]
         rows.append(el("tr", el("th", result.source, scope="row"), [el("td", cell) for cell in cells]))
     head = el("tr", [el("th", name, scope="col") for name in heads])

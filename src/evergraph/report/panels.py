@@ -1,4 +1,4 @@
-"""What the figure and the page say of projections alike: how panels stand, which classes there are, the figures."""
+"""What the figure and the page say of projections alike: columns of panels, names of classes, both measures."""
 
 import math
 from collections.abc import Iterable
@@ -16,7 +16,7 @@ def class_names(projections: Iterable[Projection]) -> dict[int, str]:
     return dict(sorted({label: name for projection in projections for label, name in projection.classes}.items()))
 
 
-def figures_text(projection: Projection) -> str:
-    """Both figures of a projection in words."""
+def measures_text(projection: Projection) -> str:
+    """Both measures of a projection in words."""
     apart = "–" if projection.silhouette is None else f"{projection.silhouette:.2f}".replace("-", "−")
     return f"silhouette {apart} · neighbours alike {100 * projection.agreement:.1f} %"

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from evergraph.report.palette import light
-from evergraph.report.panels import class_names, figures_text, panel_columns
+from evergraph.report.panels import class_names, measures_text, panel_columns
 from evergraph.report.plots import INK
 from evergraph.results.projection import Projection
 
@@ -59,7 +59,7 @@ def draw_projection(axes: Axes, projection: Projection, colours: Mapping[int, st
     heading = f"{projection.method} · {projection.backbone}"
     axes.text(0, 1.075, heading, fontsize=12.5, color=INK, weight="bold", **place)
     axes.text(1, 1.075, projection.nodes, fontsize=9.5, color=QUIET, ha="right", **place)
-    axes.text(0, 1.022, figures_text(projection), fontsize=9.5, color=QUIET, **place)
+    axes.text(0, 1.022, measures_text(projection), fontsize=9.5, color=QUIET, **place)
 
 
 def _legend(figure: Figure, names: Mapping[int, str], colours: Mapping[int, str], across: int) -> None:

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from evergraph.paper.published import Figure, main_result
-from evergraph.results.load import Result
+from evergraph.results.load import FACTS, Result
 from evergraph.results.validation import TUNED, best_on_validation
 
 USUAL = 0.75
@@ -62,19 +61,19 @@ class Group:
     @property
     def settings(self) -> str:
         """The settings in which rows differ, but for the usual ones."""
-        return describe({key: value for key, value in self.differing.items() if key not in self.usual})
+        return settings_text({key: value for key, value in self.differing.items() if key not in self.usual})
 
     @property
     def label(self) -> str:
         """Method and what is unusual about it."""
         return " · ".join(part for part in (self.method, self.settings) if part)
 
-    def stat(self, figure: str) -> Stat:
-        return stat(result.figures[figure] for result in self.results)
+    def stat(self, measure: str) -> Stat:
+        return stat(result.measures[measure] for result in self.results)
 
     @property
     def validation(self) -> list[float]:
-        return [result.figures["val"] for result in self.results]
+        return [result.measures["val"] for result in self.results]
 
     @property
     def curve(self) -> list[Stat]:
@@ -92,15 +91,11 @@ class Group:
         )
 
     @property
-    def published(self) -> tuple[Figure, Figure] | None:
-        return main_result(self.method, str(self.setup["dataset.name"]))
-
-    @property
     def remarks(self) -> list[str]:
         return list(dict.fromkeys(remark for result in self.results for remark in result.remarks))
 
 
-def describe(settings: dict[str, Any]) -> str:
+def settings_text(settings: dict[str, Any]) -> str:
     return ", ".join(f"{_name(key)} {value_text(value)}" for key, value in settings.items())
 
 
@@ -117,7 +112,7 @@ class DataSet:
     """All groups on the same data."""
 
     title: str
-    data: dict[str, Any]
+    data: dict[str, int]
     groups: tuple[Group, ...]
 
     @property
@@ -174,9 +169,13 @@ def data_sets(results: Sequence[Result]) -> list[DataSet]:
     """The runs by data set and settings; groups by falling accuracy."""
     found: dict[str, list[Result]] = {}
     for result in results:
-        facts = [result.data.get(key) for key in ("nodes", "edges", "features")]
+        facts = [result.data.nodes, result.data.edges, result.data.features]
         found.setdefault(json.dumps([result.title, facts]), []).append(result)
-    return [DataSet(members[0].title, members[0].data, _groups(members)) for members in found.values()]
+    return [DataSet(members[0].title, _facts(members[0]), _groups(members)) for members in found.values()]
+
+
+def _facts(result: Result) -> dict[str, int]:
+    return {key: getattr(result.data, key) for key in FACTS}
 
 
 def _groups(results: Sequence[Result]) -> tuple[Group, ...]:

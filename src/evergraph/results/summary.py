@@ -1,4 +1,4 @@
-"""The measures of one run in percent, as every table, plot and JSON output shows them."""
+"""The measures of one run in percent, as every table, figure and JSON output shows them."""
 
 from collections.abc import Mapping
 from typing import Any

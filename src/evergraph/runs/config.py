@@ -155,10 +155,11 @@ def _chosen(section: Mapping[str, Any], default: str, where: str) -> tuple[str, 
     return name, rest
 
 
-def completed(values: dict[str, Any]) -> dict[str, Any]:
-    """A run's settings with the defaults of those that came later; as they are where they are not understood."""
+def completed(values: dict[str, Any]) -> tuple[dict[str, Any], list[str]] | None:
+    """A run's settings with those that came later, and the names of the changed ones; None if not understood."""
     try:
-        every = RunConfig.from_values(values).to_values()
+        config = RunConfig.from_values(values)
     except (ValueError, TypeError, AttributeError):
-        return values
-    return {section: {**every[section], **own} for section, own in values.items()}
+        return None
+    every = config.to_values()
+    return {section: {**every[section], **own} for section, own in values.items()}, sorted(config.changed())

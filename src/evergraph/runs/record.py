@@ -26,10 +26,10 @@ class DataRecord(_Part):
     edges: int
     features: int
     tasks: int
-    class_order: list[int]
+    class_order: list[int] | None = None
     class_names: list[str] | None = None
     remarks: list[str]
-    messages: list[str]
+    messages: list[str] = []
     fingerprint: str | None = None
 
 

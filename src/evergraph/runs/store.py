@@ -144,7 +144,7 @@ class RunStore:
         version = content.get("schema_version", 1)
         if isinstance(version, int) and version > SCHEMA_VERSION:
             raise StoreError(
-                f"{path} must have a schema version up to {SCHEMA_VERSION}, got {version} instead; upgrade evergraph"
+                f"{path} must have schema version {SCHEMA_VERSION} or less, got {version}; upgrade evergraph"
             )
         try:
             return kind.model_validate(content)

@@ -123,7 +123,7 @@ class MethodContract:
             assert kept["bytes"] > 0 or not any(kept.values())
 
     def test_the_budget_is_kept_for_every_class(self, name: str) -> None:
-        """At most `budget` nodes of a class have a label in the memory; whatever keeps no budget keeps no labels."""
+        """At most `budget` nodes of a class have a label in the memory; a method without one keeps no labels."""
         fields = METHODS[name].config.model_fields
         method = {"name": name, **({"budget": 2} if "budget" in fields else {})}
         small = {"backbone": {"hidden": 8}, "train": {"epochs": 2, "threads": 1}}
