@@ -71,20 +71,17 @@ def picture() -> str:
                 f'<rect x="{left + 2:.0f}" y="{top + 2}" width="{share - 4:.0f}" height="{ROW - 6}" rx="6" '
                 f'fill="{COLOURS[at % 2]}" stroke="#0b7285"/>'
             )
-            lines += _text(name, left, share, top, len(layer))
+            lines += _text(name, left, top, alone=len(layer) == 1)
     return "\n".join([*lines, "</svg>\n"])
 
 
-def _text(name: str, left: float, share: float, top: int, count: int) -> list[str]:
-    bold = (
-        f'<text x="{left + 14:.0f}" y="{top + 26}" font-size="15" font-weight="bold" fill="#1f2933">{name}</text>'
-    )
-    if count > 2:
+def _text(name: str, left: float, top: int, *, alone: bool) -> list[str]:
+    """The name, and what it is where it has a whole row."""
+    bold = f'<text x="{left + 14:.0f}" y="{top + 26}" font-size="15" font-weight="bold">{name}</text>'
+    if not alone:
         return [bold]
     said = sentence(file_of(name)).replace("&", "&amp;").replace("<", "&lt;")
-    room = int((share - 130) / 5.7)
-    shown = said if len(said) <= room else said[: room - 1].rsplit(" ", 1)[0] + " …"
-    return [bold, f'<text x="{left + 120:.0f}" y="{top + 26}" font-size="11" fill="#52606d">{shown}</text>']
+    return [bold, f'<text x="{left + 120:.0f}" y="{top + 26}" font-size="11" fill="#52606d">{said}</text>']
 
 
 def page() -> str:
