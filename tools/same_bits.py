@@ -1,11 +1,11 @@
 """Whether two checkouts of evergraph learn the same bits, on this machine and with the same libraries.
 
-    git worktree add /tmp/before 765a488
-    python tools/same_bits.py /tmp/before                       # every method on digits, with each backbone
-    python tools/same_bits.py /tmp/before --dataset amazon-computers --method ftf-er-det,ftf-er-prob --backbone gcn
+    git worktree add ../before 765a488
+    python tools/same_bits.py ../before                       # every method on digits, with each backbone
+    python tools/same_bits.py ../before --dataset amazon-computers --method ftf-er-det,ftf-er-prob --backbone gcn
 
-Each checkout does the same runs through its command line, on one thread. Compared are the bytes of every tensor of the
-learners after the last task, the counts of correct predictions after every task, and what was kept of the past.
+Each checkout does the same runs through its command line, on one thread. Compared are the bytes of every tensor of
+the learners after the last task, the counts of correct predictions after every task, and what was kept of the past.
 """
 
 import argparse
@@ -38,7 +38,6 @@ def runs_of(checkout: Path, out: Path, options: argparse.Namespace, backbone: st
     if done.returncode:
         sys.exit(f"{checkout} could not do the runs: {done.stderr}")
     answer = json.loads(done.stdout)
-    folders = [Path(run["run_dir"]) for run in answer.get("runs", [answer])]
     return {
         json.loads((folder / "config.json").read_text())["method"]["name"]: content(folder) for folder in folders
     }
