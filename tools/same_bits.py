@@ -38,9 +38,7 @@ def runs_of(checkout: Path, out: Path, options: argparse.Namespace, backbone: st
     if done.returncode:
         sys.exit(f"{checkout} could not do the runs: {done.stderr}")
     answer = json.loads(done.stdout)
-    return {
-        json.loads((folder / "config.json").read_text())["method"]["name"]: content(folder) for folder in folders
-    }
+    return {run["config"]["method"]["name"]: content(Path(run["run_dir"])) for run in answer.get("runs", [answer])}
 
 
 def content(folder: Path) -> dict[str, Any]:
