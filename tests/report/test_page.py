@@ -11,7 +11,6 @@ import pytest
 
 from evergraph.cli import run_main
 from evergraph.errors import StoreError
-from evergraph.report.markup import Html, el, join
 from evergraph.report.page import page
 from evergraph.report.page_charts import beta_lines
 from evergraph.results.groups import Stat, data_sets
@@ -102,14 +101,6 @@ class Reader(HTMLParser):
 
     def count(self, tag: str) -> int:
         return sum(name == tag for name, _ in self.tags)
-
-
-def test_markup_is_escaped_by_construction() -> None:
-    assert el("p", "<b>", el("i", "&"), class_="a\"b'", hidden=True, id=None) == (
-        '<p class="a&quot;b&#x27;" hidden>&lt;b&gt;<i>&amp;</i></p>'
-    )
-    assert isinstance(join("a", [el("br"), "<"]), Html)
-    assert join("a", [el("br"), "<"]) == "a<br>&lt;"
 
 
 VALUES = {("ssm", "amazon-computers"): (Stat(93.6, 0.8), Stat(-6.5, None))}

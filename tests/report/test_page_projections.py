@@ -50,7 +50,7 @@ def test_there_is_no_section_without_projections(tmp_path: Path) -> None:
 def test_every_node_is_a_dot_in_the_colours_of_its_class(tmp_path: Path) -> None:
     text = made(tmp_path, shown(), small("joint"))
     assert text.count('class="cloud"') == 1
-    paths = re.findall(r'<path class="dots hue" data-class="(\d+)" style="([^"]*)" d="([^"]*)">', text)
+    paths = re.findall(r'<path class="dots hue" data-class="(\d+)" style="([^"]*)" d="([^"]*)"/>', text)
     drawn = [(int(at), *map(int, place)) for at, _, way in paths for place in re.findall(r"M(\d+) (\d+)h0", way)]
     places = drawn_places(projection())
     assert sorted(drawn) == sorted(
