@@ -1,11 +1,10 @@
 """The figures of the page: curves over the tasks, β, accuracy matrices."""
 
-import json
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from evergraph.report.svg import Chart, Series, line_chart
-from evergraph.results.groups import DataSet, Group, best_of_methods
+from evergraph.results.groups import DataSet, Group, best_of_methods, families
 from evergraph.results.load import Result
 from evergraph.results.validation import TUNED
 
@@ -43,17 +42,12 @@ def _bands(groups: Sequence[Group]) -> str:
 
 def beta_lines(groups: Sequence[Group]) -> list[Series]:
     """AA against β for settings that are there with several β and the same otherwise."""
-    found: dict[str, list[Group]] = {}
-    for group in groups:
-        if isinstance(group.setup.get(TUNED), int | float):
-            found.setdefault(json.dumps(group.untuned, sort_keys=True), []).append(group)
     series = []
-    for members in found.values():
-        if len(members) > 1:
-            first = members[0]
-            others = {key: value for key, value in first.differing.items() if key != TUNED}
-            points = {float(group.setup[TUNED]): group.stat("aa") for group in members}
-            series.append(Series(Group(first.results, others, first.usual).label, dict(sorted(points.items()))))
+    for family in families(groups):
+        first = next(iter(family.values()))
+        others = {key: value for key, value in first.differing.items() if key != TUNED}
+        name = Group(first.results, others, first.usual).label
+        series.append(Series(name, {value: group.stat("aa") for value, group in family.items()}))
     return series
 
 

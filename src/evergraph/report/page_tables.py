@@ -1,6 +1,5 @@
 """The tables of the page: results, cost, classes, runs; sortable ones carry a plain value beside what they show."""
 
-import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -173,8 +172,8 @@ def _of_class(group: Group, key: int, *, by_label: bool) -> list[float]:
 def _class_cell(values: list[float], name: str) -> ClassCell | None:
     if not values:
         return None
-    mean = statistics.mean(values)
-    return ClassCell(mean, f"class {name}: {stat(values)} %", mean > DEEP)
+    value = stat(values)
+    return ClassCell(value.mean, f"class {name}: {value} %", value.mean > DEEP)
 
 
 class Runs(NamedTuple):

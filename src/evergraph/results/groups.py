@@ -79,9 +79,10 @@ class Group:
         return [result.measures["val"] for result in self.results]
 
     @property
-    def untuned(self) -> dict[str, Any]:
-        """All settings but the one that is chosen on validation."""
-        return {name: value for name, value in self.setup.items() if name != TUNED}
+    def tuned(self) -> float | None:
+        """The value of the setting that is chosen on validation; None where there is none."""
+        value = self.setup.get(TUNED)
+        return float(value) if isinstance(value, int | float) else None
 
     @property
     def matrix(self) -> NDArray[np.float64]:
@@ -158,26 +159,37 @@ class DataSet:
 
 
 def best_of_methods(groups: Sequence[Group]) -> list[Group]:
-    """For each method the settings that are best on validation, the best method first."""
-    best: dict[str, Group] = {}
-    for group in sorted(groups, key=lambda group: -group.stat("val").mean):
-        best.setdefault(group.method, group)
-    return list(best.values())
+    """For each method the settings best on validation, of those with the most seeds; the best method first."""
+    methods: dict[str, list[Group]] = {}
+    for group in groups:
+        methods.setdefault(group.method, []).append(group)
+    best = []
+    for members in methods.values():
+        at, _ = best_on_validation({at: group.validation for at, group in enumerate(members)})
+        best.append(members[at])
+    return sorted(best, key=lambda group: -group.stat("val").mean)
+
+
+def families(groups: Sequence[Group]) -> list[dict[float, Group]]:
+    """Groups that differ in nothing but the tuned setting, by its value, rising; at least two in each family."""
+    found: dict[str, dict[float, Group]] = {}
+    for group in groups:
+        if group.tuned is not None:
+            others = {name: value for name, value in group.setup.items() if name != TUNED}
+            key = json.dumps([others, len(group.first.matrix)], sort_keys=True)
+            found.setdefault(key, {})[group.tuned] = group
+    return [dict(sorted(family.items())) for family in found.values() if len(family) > 1]
 
 
 def how_chosen(group: Group, groups: Sequence[Group]) -> str:
     """How the settings of a group came about, in a word or two."""
-    family = [other for other in groups if other.untuned == group.untuned]
-    if len(family) == 1:
-        return "fixed"
-    values = {float(other.setup[TUNED]): other.validation for other in family}
-    best, compared = best_on_validation(dict(sorted(values.items())))
-    own = float(group.setup[TUNED])
-    if own == best:
-        return "chosen"
-    if own not in compared:
-        return "not compared"
-    return "not chosen"
+    for family in families(groups):
+        if group in family.values():
+            best, compared = best_on_validation({value: other.validation for value, other in family.items()})
+            if group.tuned == best:
+                return "chosen"
+            return "not chosen" if group.tuned in compared else "not compared"
+    return "fixed"
 
 
 def data_sets(results: Sequence[Result]) -> list[DataSet]:
