@@ -77,7 +77,7 @@ def _part(data: DataSet, published: PublishedResults | None) -> Part:
         Section("classes", "Classes", class_table(data)),
         Section("runs", "Settings and versions", runs(data)),
     ]
-    facts = [f"{data.data[key]:,} {key}" for key in FACTS if key in data.data]
+    facts = [f"{data.data[key]:,} {key}" for key in FACTS if data.data.get(key) is not None]
     return Part(data, facts, [section for section in sections if section.content])
 
 

@@ -1,16 +1,15 @@
 """What the page is made of: finished runs, from run folders or from files of small records, in one shape."""
 
 import json
-import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from evergraph.config import validated
 from evergraph.errors import StoreError
+from evergraph.results.facts import Facts, checked_facts
 from evergraph.results.projection import Projection, read_projection
 from evergraph.results.records import read_records
 from evergraph.results.summary import data_title, summarise
@@ -108,86 +107,55 @@ def _read_folder(folder: Path) -> tuple[list[Result], int]:
 
 
 def _from_run(folder: Path) -> Result:
-    record = RunStore(folder).record()
+    path, record = folder / "record.json", RunStore(folder).record()
     try:
-        facts = summarise(record)
-        result = _result(folder.name, {**record, **facts}, facts["remarks"])
+        summary = summarise(record)
     except BROKEN as error:
-        raise StoreError(f"{folder / 'record.json'} must hold what a run has written, got {_why(error)}") from None
-    return replace(result, projection=read_projection(folder))
+        why = f"something else instead ({type(error).__name__}: {error})"
+        raise StoreError(f"{path} must hold what a run has written, got {why}") from None
+    values = {**record, **summary, "projection": read_projection(folder)}
+    return _result(folder.name, values, checked_facts(values, str(path)))
 
 
 def _from_records(path: Path) -> list[Result]:
-    try:
-        runs = read_records(path)
-        results = [
-            _result(
-                f"{path.name}, run {index + 1}", run, [*run["data"]["remarks"], *run["data"].get("messages", [])]
-            )
-            for index, run in enumerate(runs)
-        ]
-    except BROKEN as error:
-        raise StoreError(f"{path} must be a file of records, got {_why(error)}") from None
-    if not results:
+    runs = read_records(path)
+    if not runs:
         raise StoreError(f"a file of records with at least one run is wanted, got {path}, which has none")
-    return results
+    return [
+        _result(f"{path.name}, run {at}", run, checked_facts(run, f"{path}, run {at}"))
+        for at, run in enumerate(runs, start=1)
+    ]
 
 
-def _why(error: Exception) -> str:
-    return f"something else instead ({type(error).__name__}: {error})"
-
-
-def _result(source: str, facts: dict[str, Any], remarks: Sequence[str]) -> Result:
+def _result(source: str, values: dict[str, Any], facts: Facts) -> Result:
     """A run from its settings, data and summary, whichever file these came from."""
-    config, data, memory = completed(facts["config"]), facts["data"], facts["memory"]
-    matrix = np.array(facts["matrix"], dtype=np.float64)
-    measures = {
-        "aa": facts["aa"],
-        "af": facts["af"],
-        "val": facts["val"]["aa"],
-        "plain": facts["plain"]["aa"],
-        "nodes": memory.get("nodes", 0),
-        "edges": memory.get("edges", 0),
-        "kept": memory["bytes"] / 2**20,
-        "peak": facts["peak_bytes"] / 2**20,
-    }
-    order, per_class = data.get("class_order"), _numbers(facts["per_class"])
-    sound = (
-        matrix.ndim == 2 and matrix.shape[0] == matrix.shape[1] > 0 and len(per_class) == len(order or per_class)
-    )
-    measured = [*measures.values(), *facts["seconds"].values(), *matrix[np.tril_indices(len(matrix))]]
-    if not (sound and per_class and all(map(math.isfinite, measured))):
-        raise ValueError("a measure is missing")
-    if not all(isinstance(config[part]["name"], str) for part in ("dataset", "backbone", "method")):
-        raise ValueError("a name is missing")
+    config, data = completed(values["config"]), values["data"]
+    matrix = np.array(facts.matrix, dtype=np.float64)
     return Result(
         source=source,
         config={key: config[key] for key in sorted(config, key=_place)},
-        data={**data, **{key: int(data[key]) for key in FACTS if key in data}},
-        versions={str(name): str(version) for name, version in facts["versions"].items()},
-        finished=str(facts.get("finished", "")),
+        data=data,
+        versions=facts.versions,
+        finished=facts.finished,
         title=data_title({"config": config, "data": data}),
-        measures={key: float(value) for key, value in measures.items()},
-        matrix=[[None if np.isnan(value) else float(value) for value in row] for row in matrix],
+        measures={
+            "aa": facts.aa,
+            "af": facts.af,
+            "val": facts.val.aa,
+            "plain": facts.plain.aa,
+            "nodes": float(facts.memory.nodes),
+            "edges": float(facts.memory.edges),
+            "kept": facts.memory.bytes / 2**20,
+            "peak": facts.peak_bytes / 2**20,
+        },
+        matrix=facts.matrix,
         curve=[float(value) for value in metrics.accuracy_curve(matrix)],
-        per_class=per_class,
-        classes=[(int(label), str(name)) for label, name in _named(order, data)] if order else None,
-        seconds={str(phase): float(value) for phase, value in facts["seconds"].items()},
-        remarks=tuple(map(str, remarks)),
-        projection=_projection(facts.get("projection")),
+        per_class=facts.per_class,
+        classes=facts.classes,
+        seconds=facts.seconds,
+        remarks=(*facts.data.remarks, *facts.data.messages),
+        projection=facts.projection,
     )
-
-
-def _projection(values: dict[str, Any] | None) -> Projection | None:
-    return None if values is None else validated(Projection, values, "projection")
-
-
-def _numbers(values: Sequence[float | None]) -> list[float | None]:
-    return [None if value is None or math.isnan(value) else float(value) for value in values]
-
-
-def _named(order: Sequence[int], data: dict[str, Any]) -> list[tuple[int, str]]:
-    return list(zip(order, data.get("class_names") or order, strict=True))
 
 
 def _place(part: str) -> int:

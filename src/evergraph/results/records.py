@@ -89,9 +89,12 @@ def _choice(family: dict[Any, list[dict[str, Any]]]) -> dict[str, Any]:
 def read_records(path: Path) -> list[dict[str, Any]]:
     """The runs in a file of records."""
     try:
-        runs: list[dict[str, Any]] = json.loads(path.read_text(encoding="utf-8"))["runs"]
-    except (OSError, ValueError, KeyError) as error:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
         raise StoreError(f"a file of records is wanted, got {path} instead ({error})") from None
+    runs = content.get("runs") if isinstance(content, dict) else None
+    if not isinstance(runs, list) or not all(isinstance(run, dict) for run in runs):
+        raise StoreError(f"a file of records is wanted, got {path} instead, which has no list of runs")
     return runs
 
 

@@ -53,7 +53,8 @@ def data_title(record: dict[str, Any]) -> str:
     text = str(record["data"]["name"])
     if entry is not None and entry.stand_in:
         text += f" (stand-in for {entry.stand_in})"
-    return f"{text}, derived features ({dataset['features']})" if dataset["features"] else text
+    features = dataset.get("features")
+    return f"{text}, derived features ({features})" if features else text
 
 
 def title(record: dict[str, Any]) -> str:
