@@ -8,7 +8,7 @@ from evergraph.paper import reproducibility
 from evergraph.paper.published import main_result
 from evergraph.paper.reproducibility import fusion_table, mean_and_deviation, rendered, settings_table
 from evergraph.results.groups import Stat
-from evergraph.results.records import SmallRecord
+from evergraph.results.records import SmallRecord, checked
 from report.test_page import small
 
 ROOT = Path(__file__).parents[2]
@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[2]
 def record(method: dict[str, Any], aa: float, **config: dict[str, Any]) -> SmallRecord:
     content = small(aa=aa)
     content["config"] |= {"method": method, **{name: {"name": "x", **section} for name, section in config.items()}}
-    return SmallRecord.model_validate(content)
+    return checked(content, "a test")
 
 
 def test_the_document_agrees_with_the_records() -> None:
@@ -76,8 +76,8 @@ def test_tables_show_every_group_once() -> None:
 def test_settings_stand_beside_each_other() -> None:
     def run(norm: str, epochs: int, feature: str, topology: str, aa: float) -> SmallRecord:
         method = {"name": "ftf-er-det", "feature_score": feature, "topology_score": topology}
-        sections = {"backbone": {"norm": norm}, "stream": {"preprocessing": "row-l2"}, "train": {"epochs": epochs}}
-        return record(method, aa, **sections)
+        stream, train = {"preprocessing": "row-l2"}, {"epochs": epochs}
+        return record(method, aa, backbone={"norm": norm}, stream=stream, train=train)
 
     table = settings_table(
         [

@@ -2,7 +2,6 @@
 
 import json
 import re
-from contextlib import suppress
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,6 @@ import pytest
 
 from evergraph.cli import run_main
 from evergraph.errors import StoreError
-from evergraph.report.markup import Html, el, join
 from evergraph.report.page import page
 from evergraph.report.page_charts import beta_lines
 from evergraph.results.groups import Stat, data_sets
@@ -102,14 +100,6 @@ class Reader(HTMLParser):
 
     def count(self, tag: str) -> int:
         return sum(name == tag for name, _ in self.tags)
-
-
-def test_markup_is_escaped_by_construction() -> None:
-    assert el("p", "<b>", el("i", "&"), class_="a\"b'", hidden=True, id=None) == (
-        '<p class="a&quot;b&#x27;" hidden>&lt;b&gt;<i>&amp;</i></p>'
-    )
-    assert isinstance(join("a", [el("br"), "<"]), Html)
-    assert join("a", [el("br"), "<"]) == "a<br>&lt;"
 
 
 VALUES = {("ssm", "amazon-computers"): (Stat(93.6, 0.8), Stat(-6.5, None))}
@@ -274,36 +264,50 @@ def test_runs_folders_of_runs_and_folders_of_records(tmp_path: Path) -> None:
     assert len(read_results([tmp_path / "results", tmp_path / "runs"])[0]) == 3
 
 
-BROKEN = [
-    "",
-    "[]",
-    "{}",
-    '{"runs": []}',
-    '{"runs": 3}',
-    '{"runs": [3]}',
-    '{"runs": [{"config": {}}]}',
-    json.dumps({"runs": [small(aa=float("nan"))]}),
-    json.dumps({"runs": [small(matrix=[["x"]])]}),
-    json.dumps({"runs": [small(matrix=[[1.0, 2.0]])]}),
-    json.dumps({"runs": [small(matrix=[])]}),
-    json.dumps({"runs": [small(config={"dataset": {"name": "x", "features": None}})]}),
-    json.dumps({"runs": [small(per_class=None)]}),
-    json.dumps({"runs": [small(seconds=[1.0])]}),
+MALFORMED = [
+    ("", "Expecting value"),
+    ("[]", "no list of runs"),
+    ("{}", "no list of runs"),
+    ('{"runs": []}', "which has none"),
+    ('{"runs": 3}', "no list of runs"),
+    ('{"runs": [3]}', "no list of runs"),
+    (
+        '{"runs": [{"config": {}}]}',
+        "r.json, run 1 must hold a finished run: config: the name of the dataset is wanted",
+    ),
+    (small(aa=float("nan")), "aa: input should be a finite number, got nan"),
+    (small(matrix=[["x"]]), "matrix.0.0: input should be a valid number, got 'x'"),
+    (small(matrix=[[1.0, 2.0]]), "matrix: 1 columns are wanted"),
+    (small(matrix=[]), "matrix: list should have at least 1 item"),
+    (small(matrix=[[1.0, None], [None, 1.0]]), "matrix: an accuracy on every task learned so far is wanted"),
+    (small(config={"dataset": {"name": "x", "features": None}}), "config: the name of the backbone is wanted"),
+    (small(per_class=None), "per_class: input should be a valid array, got None"),
+    (small(per_class=[1.0, float("inf")]), "per_class.1: input should be a finite number, got inf"),
+    (
+        small(data={**small()["data"], "class_order": [1]}),
+        "per_class: 1 are wanted, as in data.class_order",
+    ),
+    (small(seconds=[1.0]), "seconds: input should be an object"),
 ]
+"""Files, or runs in one, and what is said of them."""
 
 
-@pytest.mark.parametrize("content", BROKEN)
-def test_a_broken_file_is_told_in_one_sentence(
-    tmp_path: Path, content: str, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(("content", "words"), MALFORMED)
+def test_a_malformed_file_is_told_in_one_sentence_and_a_sound_one_is_shown(
+    tmp_path: Path, content: str | dict[str, Any], words: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    file = tmp_path / "r.json"
-    file.write_text(content, encoding="utf-8")
-    assert run_main(["report", str(file), "--out", str(tmp_path / "page.html")]) == 2
+    file, out = write(tmp_path / "r.json", small()), tmp_path / "page.html"
+    assert run_main(["report", str(file), "--out", str(out)]) == 0
+    assert capsys.readouterr().err == ""
+    out.unlink()
+    file.write_text(content if isinstance(content, str) else json.dumps({"runs": [content]}), encoding="utf-8")
+    assert run_main(["report", str(file), "--out", str(out)]) == 2
     answer = capsys.readouterr()
     assert answer.out == ""
     assert answer.err.startswith("error: ")
+    assert words in answer.err
     assert answer.err.count("\n") == 1
-    assert not (tmp_path / "page.html").exists()
+    assert not out.exists()
 
 
 def leaves(value: Any, *path: str | int) -> list[tuple[str | int, ...]]:
@@ -312,20 +316,48 @@ def leaves(value: Any, *path: str | int) -> list[tuple[str | int, ...]]:
     return [path, *(way for key, entry in inner for way in leaves(entry, *path, key))]
 
 
-@pytest.mark.parametrize("junk", [None, "x", -1, 1e400, float("nan"), [], {}, [[]], {"a": 1}])
-def test_junk_anywhere_in_a_record_is_shown_or_refused(tmp_path: Path, junk: Any) -> None:
-    whole = small(tasks=2)
-    whole["data"] |= {"class_order": [0, 1, 2, 3], "class_names": ["a", "b", "c", "d"]}
+def with_junk(whole: dict[str, Any], junk: Any) -> list[tuple[str, dict[str, Any]]]:
+    """The dotted name of each value in a record, and the record with junk in its place."""
+    found = []
     for *way, last in leaves(whole)[1:]:
         run = json.loads(json.dumps(whole))
         place = run
         for key in way:
             place = place[key]
         place[last] = junk
-        with suppress(StoreError):
-            text = made(tmp_path, run, small("other"))
-            for block in re.findall(r'<script type="application/json">(.*?)</script>', text):
-                json.loads(block, parse_constant=pytest.fail)
+        found.append((".".join(map(str, (*way, last))), run))
+    return found
+
+
+def shown_with_junk(path: Path, whole: dict[str, Any], junk: Any) -> dict[str, bool]:
+    """Whether a record is shown with junk at each key; where it is refused, the sentence names the key."""
+    shown = {}
+    for key, run in with_junk(whole, junk):
+        try:
+            text, sentence = made(path, run, small("other")), ""
+        except StoreError as error:
+            text, sentence = "", str(error)
+        shown[key] = not sentence
+        for block in re.findall(r'<script type="application/json">(.*?)</script>', text):
+            json.loads(block, parse_constant=pytest.fail)
+        if sentence:
+            named = sentence.partition("run 1 must hold a finished run: ")[2].partition(":")[0]
+            assert named, sentence
+            assert key.startswith(named) or named.startswith(key), sentence
+    return shown
+
+
+@pytest.mark.parametrize("junk", [None, "x", -1, 1e400, float("nan"), [], {}, [[]], {"a": 1}])
+def test_junk_in_a_record_is_shown_where_it_is_not_read_and_else_refused_by_its_name(
+    tmp_path: Path, junk: Any
+) -> None:
+    whole = small(tasks=2)
+    whole["data"] |= {"class_order": [0, 1, 2, 3], "class_names": ["a", "b", "c", "d"]}
+    assert made(tmp_path, whole, small("other"))
+    shown = shown_with_junk(tmp_path, whole, junk)
+    assert all(shown[key] for key in ("config.train.epochs", "config.seeds.init"))
+    read = ("config", "config.method", "data", "matrix", "matrix.1", "per_class", "plain", "val", "memory")
+    assert not any(shown[key] for key in read)
 
 
 def test_empty_unfinished_and_corrupt_runs(tmp_path: Path) -> None:

@@ -81,7 +81,7 @@ def matrices(found: TargetRuns) -> Exhibit:
                 rows.append([row.label, backbone, NOTHING, published_text(published)])
                 continue
             rows.append([row.label, backbone, text(choice.group), published_text(published)])
-            panels[f"{row.label}, {backbone}"] = matrix = mean_matrix(choice.group)
+            panels[f"{row.label}, {backbone}"] = matrix = choice.group.matrix
             how.append(f"{row.label}, {backbone}: {choice.how}")
             for after, accuracies in enumerate(matrix):
                 line = {"row": row.label, "backbone": backbone, "beta": choice.beta, "chosen": choice.how}
@@ -97,12 +97,6 @@ def _aligned(lines: list[dict[str, object]]) -> list[dict[str, object]]:
     """The longest line first decides the columns; they are the same for all, in one order."""
     columns = max(lines, key=len, default={})
     return [{column: line.get(column) for column in columns} for line in lines]
-
-
-def mean_matrix(group: Group) -> Matrix:
-    """The mean over seeds of the accuracy matrices, NaN above the diagonal."""
-    mean: Matrix = np.mean([np.array(result.matrix, dtype=np.float64) for result in group.results], axis=0)
-    return mean
 
 
 def _matrix_figure(title: str, panels: dict[str, Matrix]) -> Figure:

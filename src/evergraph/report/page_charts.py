@@ -1,48 +1,38 @@
 """The figures of the page: curves over the tasks, β, accuracy matrices."""
 
-import json
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
-import numpy as np
-
-from evergraph.report.markup import Html, el, join
-from evergraph.report.svg import Series, line_chart
-from evergraph.results.groups import DataSet, Group, Stat, best_of_methods
+from evergraph.report.svg import Chart, Series, line_chart
+from evergraph.results.groups import DataSet, Group, best_of_methods, families
 from evergraph.results.load import Result
+from evergraph.results.validation import TUNED
 
 FEW = 8
 """Up to this many lines are all shown; of more, the best of each method, and the reader chooses."""
 
 
-def figure(drawing: Html, data: DataSet, caption: str) -> Html:
-    """A figure with what it shows, on which data, and what has to be known of that data."""
-    remarks = [el("small", remark, class_="remark") for remark in data.all_remarks]
-    return el("figure", drawing, el("figcaption", el("b", data.title), ". ", caption, remarks))
-
-
-def curves(data: DataSet) -> Html:
+def curves(data: DataSet) -> list[Chart]:
     """AA after each task, a chart for each backbone."""
-    return join(_curve(data, backbone, groups) for backbone, groups in data.by_backbone.items())
+    return [_curve(data, backbone, groups) for backbone, groups in data.by_backbone.items()]
 
 
-def _curve(data: DataSet, backbone: str, groups: list[Group]) -> Html:
+def _curve(data: DataSet, backbone: str, groups: list[Group]) -> Chart:
     best = best_of_methods(groups)
     ordered = best + [group for group in groups if group not in best]
     series = []
     for group in ordered:
         points = {float(at + 1): point for at, point in enumerate(group.curve)}
         series.append(Series(group.label, points, shown=group in best or len(groups) <= FEW))
-    chart = line_chart(
-        series,
-        label=f"Average accuracy after each task, {data.title}, {backbone}",
-        x_label="tasks learned",
-        y_label="average accuracy (AA), %",
-        x_name="after task",
-    )
     hidden = len(groups) > FEW and len(best) < len(groups)
     choice = " Of each method the settings best on validation; the legend has the others." if hidden else ""
-    return figure(chart, data, f"Backbone {backbone}{_bands(groups)}.{choice}")
+    return line_chart(
+        series,
+        label=f"Average accuracy after each task, {data.title}, {backbone}",
+        caption=f"Backbone {backbone}{_bands(groups)}.{choice}",
+        x_label="tasks learned",
+        x_name="after task",
+    )
 
 
 def _bands(groups: Sequence[Group]) -> str:
@@ -52,69 +42,55 @@ def _bands(groups: Sequence[Group]) -> str:
 
 def beta_lines(groups: Sequence[Group]) -> list[Series]:
     """AA against β for settings that are there with several β and the same otherwise."""
-    found: dict[str, list[Group]] = {}
-    for group in groups:
-        if isinstance(group.setup.get("method.beta"), int | float):
-            rest = {key: value for key, value in group.setup.items() if key != "method.beta"}
-            found.setdefault(json.dumps(rest, sort_keys=True), []).append(group)
     series = []
-    for members in found.values():
-        if len(members) > 1:
-            members.sort(key=lambda group: float(group.setup["method.beta"]))
-            first = members[0]
-            others = {key: value for key, value in first.differing.items() if key != "method.beta"}
-            name = Group(first.results, others, first.usual).label
-            points = {float(group.setup["method.beta"]): group.stat("aa") for group in members}
-            series.append(Series(name, points))
+    for family in families(groups):
+        first = next(iter(family.values()))
+        others = {key: value for key, value in first.differing.items() if key != TUNED}
+        name = Group(first.results, others, first.usual).label
+        series.append(Series(name, {value: group.stat("aa") for value, group in family.items()}))
     return series
 
 
-def beta(data: DataSet) -> Html:
-    """Empty where no settings are there with several β."""
-    charts = []
-    for backbone, groups in data.by_backbone.items():
-        series = beta_lines(groups)
-        if series:
-            chart = line_chart(
-                series,
-                label=f"Average accuracy against β, {data.title}, {backbone}",
-                x_label="β: the weight of the topology",
-                y_label="average accuracy (AA), %",
-                x_name="β",
-            )
-            caption = f"AA after the last task, backbone {backbone}{_bands(groups)}."
-            charts.append(figure(chart, data, caption))
-    return join(charts)
+def beta(data: DataSet) -> list[Chart]:
+    """AA against β, a chart for each backbone; none where no settings are there with several β."""
+    return [
+        line_chart(
+            series,
+            label=f"Average accuracy against β, {data.title}, {backbone}",
+            caption=f"AA after the last task, backbone {backbone}{_bands(groups)}.",
+            x_label="β: the weight of the topology",
+            x_name="β",
+        )
+        for backbone, groups in data.by_backbone.items()
+        if (series := beta_lines(groups))
+    ]
 
 
-def matrices(data: DataSet) -> Html:
-    """Two accuracy matrices side by side, each chosen from all runs and the means over seeds."""
+class Matrices(NamedTuple):
+    """All accuracy matrices, where those of each group stand among them, and which are shown first."""
+
+    entries: list[dict[str, Any]]
+    groups: list[tuple[str, range]]
+    chosen: list[int]
+
+
+def matrices(data: DataSet) -> Matrices:
+    """The matrix of every run and the means over seeds; those of the best and the worst method are shown first."""
     entries: list[dict[str, Any]] = []
-    starts = {}
-    folds: list[tuple[str, list[tuple[int, str]]]] = []
-    several = len(data.by_backbone) > 1
+    groups: list[tuple[str, range]] = []
     for group in data.groups:
-        starts[id(group)] = len(entries)
-        name = f"{group.label} · {group.backbone}" if several else group.label
-        options = []
-        for title, matrix in _choices(group):
-            options.append((len(entries), title))
-            entries.append({"name": f"{name}, {title}", "rows": matrix})
-        folds.append((name, options))
+        name, first = data.name(group), len(entries)
+        entries += [{"name": f"{name}, {title}", "rows": rows} for title, rows in _choices(group)]
+        groups.append((name, range(first, len(entries))))
     best = best_of_methods(data.groups)
-    chosen = dict.fromkeys((starts[id(best[0])], starts[id(best[-1])]))
-    panes = [el("div", _select(folds, at), el("div", class_="matrix"), class_="pane") for at in chosen]
-    content = Html(json.dumps(entries, separators=(",", ":")).replace("<", "\\u003c"))
-    store = el("script", content, type="application/json")
-    caption = "Accuracy on each task (column) after learning each task (row), %."
-    return figure(el("div", store, panes, class_="panes"), data, caption)
+    chosen = [groups[data.groups.index(group)][1].start for group in (best[0], best[-1])]
+    return Matrices(entries, groups, list(dict.fromkeys(chosen)))
 
 
 def _choices(group: Group) -> list[tuple[str, list[list[float]]]]:
     found = [(seed_name(result), _lower(result.matrix)) for result in group.results]
     if len(found) > 1:
-        mean = np.mean([np.array(result.matrix, dtype=np.float64) for result in group.results], axis=0)
-        found.insert(0, (f"mean of {len(group.results)} seeds", _lower(mean.tolist())))
+        found.insert(0, (f"mean of {len(group.results)} seeds", _lower(group.matrix.tolist())))
     return found
 
 
@@ -126,15 +102,3 @@ def _lower(matrix: Sequence[Sequence[float | None]]) -> list[list[float]]:
 def seed_name(result: Result) -> str:
     values = set(map(str, result.seeds.values()))
     return f"seed {values.pop()}" if len(values) == 1 else ", ".join(f"{k} {v}" for k, v in result.seeds.items())
-
-
-def _select(folds: list[tuple[str, list[tuple[int, str]]]], chosen: int) -> Html:
-    groups = []
-    for name, options in folds:
-        inside = [el("option", f"{name}, {title}", value=at, selected=at == chosen) for at, title in options]
-        groups.append(el("optgroup", inside, label=name))
-    return el("label", el("span", "Accuracy matrix of", class_="quiet"), el("select", groups))
-
-
-def stat_json(value: Stat) -> dict[str, float | None]:
-    return {"mean": value.mean, "std": value.std}

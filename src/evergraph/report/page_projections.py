@@ -1,12 +1,12 @@
 """Projections on the page: all dots of a class are a few paths, and the script finds the one under the pointer."""
 
-from collections.abc import Iterable
+from collections.abc import Mapping
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evergraph.report.markup import Html, el
-from evergraph.report.page_charts import figure, seed_name
+from evergraph.report.page_charts import seed_name
 from evergraph.report.palette import dark, light
 from evergraph.report.panels import class_names, measures_text, panel_columns
 from evergraph.results.groups import DataSet, Group
@@ -18,20 +18,49 @@ LAYERS = 4
 """Each class is drawn in this many turns, so that none lies on top of all others."""
 
 
-def projections(data: DataSet) -> Html:
-    """Empty where no run has a projection."""
+class Hue(NamedTuple):
+    """The place of a class among all classes, and its colours on the light and the dark page."""
+
+    place: int
+    light: str
+    dark: str
+
+
+class Panel(NamedTuple):
+    """A projection as it is drawn: the paths of its dots in the order in which they are drawn."""
+
+    name: str
+    measures: str
+    nodes: str
+    size: float
+    dots: list[tuple[Hue, str]]
+
+
+class Projections(NamedTuple):
+    """The projections of a data set, the classes in their colours, and what was set."""
+
+    side: int
+    columns: int
+    perplexities: list[str]
+    classes: list[tuple[Hue, str]]
+    panels: list[Panel]
+
+
+def projections(data: DataSet) -> Projections | None:
+    """None where no run has a projection."""
     shown = [entry for group in data.groups for entry in _named(group)]
     if not shown:
-        return Html()
+        return None
     names = class_names(projection for _, projection in shown)
-    places = {label: at for at, label in enumerate(names)}
-    panes = [_pane(name, projection, places) for name, projection in shown]
-    columns = f"--columns:{min(3, panel_columns(len(panes)))}"
-    keys = [_key(name, at) for at, name in enumerate(names.values())]
-    word = el("span", "class", class_="quiet")
-    legend = el("div", word, keys, class_="legend", role="group", aria_label="classes shown")
-    drawing = el("div", legend, el("div", panes, class_="clouds", style=columns))
-    return figure(drawing, data, _caption(projection for _, projection in shown))
+    hues = {label: Hue(at, light(at), dark(at)) for at, label in enumerate(names)}
+    perplexities = sorted({projection.settings.perplexity for _, projection in shown})
+    return Projections(
+        side=SIDE,
+        columns=min(3, panel_columns(len(shown))),
+        perplexities=[f"{value:g}" for value in perplexities],
+        classes=[(hues[label], name) for label, name in names.items()],
+        panels=[_panel(name, projection, hues) for name, projection in shown],
+    )
 
 
 def _named(group: Group) -> list[tuple[str, Projection]]:
@@ -41,44 +70,20 @@ def _named(group: Group) -> list[tuple[str, Projection]]:
     return [(f"{name}, {seed_name(run)}" if len(found) > 1 else name, projection) for run, projection in found]
 
 
-def _caption(shown: Iterable[Projection]) -> str:
-    perplexities = sorted({projection.settings.perplexity for projection in shown})
-    return (
-        "Every dot is a test node, in the colour of its class: the hidden layer after the last task, brought into "
-        f"two dimensions by t-SNE (perplexity {', '.join(f'{value:g}' for value in perplexities)}). What is near "
-        "there is near here; how far groups of dots are apart says little. Silhouette, from −1 to 1: how much "
-        "nearer nodes are to their own class than to the next one. Neighbours alike: how many of a node's ten "
-        "nearest neighbours are of its class. Both are measured in the hidden layer, not in the picture."
-    )
-
-
-def _pane(name: str, projection: Projection, places: dict[int, int]) -> Html:
+def _panel(name: str, projection: Projection, hues: Mapping[int, Hue]) -> Panel:
     size = min(15.0, max(6.0, 400 / len(projection.labels) ** 0.5))
-    drawing = el(
-        "svg",
-        _dots(projection, places),
-        el("circle", class_="ring", r=f"{size + 3:.1f}", hidden=True),
-        class_="cloud",
-        viewBox=f"0 0 {SIDE} {SIDE}",
-        role="img",
-        aria_label=f"t-SNE of {name}, {measures_text(projection)}",
-        data_name=name,
-        style=f"--size:{size:.1f}px",
-    )
-    words = el("p", el("span", measures_text(projection)), " ", el("span", projection.nodes), class_="quiet")
-    return el("div", el("b", name), words, drawing)
+    return Panel(name, measures_text(projection), projection.nodes, size, _dots(projection, hues))
 
 
-def _dots(projection: Projection, places: dict[int, int]) -> list[Html]:
+def _dots(projection: Projection, hues: Mapping[int, Hue]) -> list[tuple[Hue, str]]:
     """Lines of no length with round ends: ten bytes a dot."""
     order = np.random.default_rng(0).permutation(len(projection.labels))
-    drawn = drawn_places(projection)
-    at = np.array([places[label] for label in projection.labels])
+    drawn, labels = drawn_places(projection), np.array(projection.labels)
     paths = []
     for turn in np.array_split(order, LAYERS):
-        for place in np.unique(at[turn]):
-            way = "".join(f"M{x} {y}h0" for x, y in drawn[turn[at[turn] == place]])
-            paths.append(el("path", class_="dots hue", data_class=int(place), style=_colours(int(place)), d=way))
+        for label in np.unique(labels[turn]):
+            way = "".join(f"M{x} {y}h0" for x, y in drawn[turn[labels[turn] == label]])
+            paths.append((hues[int(label)], way))
     return paths
 
 
@@ -89,18 +94,3 @@ def drawn_places(projection: Projection) -> NDArray[np.int64]:
     scale = (SIDE - 2 * EDGE) / max(float((high - low).max()), 1e-9)
     drawn: NDArray[np.int64] = np.rint(SIDE / 2 + scale * (places - (low + high) / 2) * [1, -1]).astype(np.int64)
     return drawn
-
-
-def _colours(place: int) -> str:
-    return f"--l:{light(place)};--d:{dark(place)}"
-
-
-def _key(name: str, place: int) -> Html:
-    return el(
-        "button",
-        el("i", class_="hue", style=_colours(place), aria_hidden="true"),
-        name,
-        type="button",
-        data_class=place,
-        aria_pressed="true",
-    )

@@ -8,6 +8,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from evergraph.results.load import FACTS, Result
 from evergraph.results.validation import TUNED, best_on_validation
 
@@ -76,6 +79,19 @@ class Group:
         return [result.measures["val"] for result in self.results]
 
     @property
+    def tuned(self) -> float | None:
+        """The value of the setting that is chosen on validation; None where there is none."""
+        value = self.setup.get(TUNED)
+        return float(value) if isinstance(value, int | float) else None
+
+    @property
+    def matrix(self) -> NDArray[np.float64]:
+        """The mean over seeds of the accuracy matrices, NaN above the diagonal."""
+        matrices = np.array([result.matrix for result in self.results], dtype=np.float64)
+        mean: NDArray[np.float64] = matrices.mean(axis=0)
+        return mean
+
+    @property
     def curve(self) -> list[Stat]:
         return [stat(values) for values in zip(*(result.curve for result in self.results), strict=True)]
 
@@ -100,7 +116,7 @@ def settings_text(settings: dict[str, Any]) -> str:
 
 
 def _name(key: str) -> str:
-    return "β" if key == "method.beta" else key.partition(".")[2].replace("_", " ")
+    return "β" if key == TUNED else key.partition(".")[2].replace("_", " ")
 
 
 def value_text(value: Any) -> str:
@@ -130,6 +146,10 @@ class DataSet:
         named = {remark: [group.label for group in self.groups if remark in group.remarks] for remark in others}
         return shared + [f"{remark} ({'; '.join(labels)})" for remark, labels in named.items()]
 
+    def name(self, group: Group) -> str:
+        """A group's label, with its backbone where there are several."""
+        return f"{group.label} · {group.backbone}" if len(self.by_backbone) > 1 else group.label
+
     @property
     def by_backbone(self) -> dict[str, list[Group]]:
         found: dict[str, list[Group]] = {}
@@ -139,30 +159,37 @@ class DataSet:
 
 
 def best_of_methods(groups: Sequence[Group]) -> list[Group]:
-    """For each method the settings that are best on validation, the best method first."""
-    best: dict[str, Group] = {}
-    for group in sorted(groups, key=lambda group: -group.stat("val").mean):
-        best.setdefault(group.method, group)
-    return list(best.values())
+    """For each method the settings best on validation, of those with the most seeds; the best method first."""
+    methods: dict[str, list[Group]] = {}
+    for group in groups:
+        methods.setdefault(group.method, []).append(group)
+    best = []
+    for members in methods.values():
+        at, _ = best_on_validation({at: group.validation for at, group in enumerate(members)})
+        best.append(members[at])
+    return sorted(best, key=lambda group: -group.stat("val").mean)
+
+
+def families(groups: Sequence[Group]) -> list[dict[float, Group]]:
+    """Groups that differ in nothing but the tuned setting, by its value, rising; at least two in each family."""
+    found: dict[str, dict[float, Group]] = {}
+    for group in groups:
+        if group.tuned is not None:
+            others = {name: value for name, value in group.setup.items() if name != TUNED}
+            key = json.dumps([others, len(group.first.matrix)], sort_keys=True)
+            found.setdefault(key, {})[group.tuned] = group
+    return [dict(sorted(family.items())) for family in found.values() if len(family) > 1]
 
 
 def how_chosen(group: Group, groups: Sequence[Group]) -> str:
     """How the settings of a group came about, in a word or two."""
-    family = [other for other in groups if _apart_from(TUNED, other) == _apart_from(TUNED, group)]
-    if len(family) == 1:
-        return "fixed"
-    values = {float(other.setup[TUNED]): other.validation for other in family}
-    best, compared = best_on_validation(dict(sorted(values.items())))
-    own = float(group.setup[TUNED])
-    if own == best:
-        return "chosen"
-    if own not in compared:
-        return "not compared"
-    return "not chosen"
-
-
-def _apart_from(key: str, group: Group) -> dict[str, Any]:
-    return {name: value for name, value in group.setup.items() if name != key}
+    for family in families(groups):
+        if group in family.values():
+            best, compared = best_on_validation({value: other.validation for value, other in family.items()})
+            if group.tuned == best:
+                return "chosen"
+            return "not chosen" if group.tuned in compared else "not compared"
+    return "fixed"
 
 
 def data_sets(results: Sequence[Result]) -> list[DataSet]:
@@ -189,7 +216,7 @@ def _groups(results: Sequence[Result]) -> tuple[Group, ...]:
         setup = members[0].setup
         shares = {key: _share(key, setup, setups) for key in setup}
         differing = {key: setup[key] for key, share in shares.items() if share < 1}
-        usual = frozenset(key for key, share in shares.items() if share >= USUAL and key != "method.beta")
+        usual = frozenset(key for key, share in shares.items() if share >= USUAL and key != TUNED)
         members.sort(key=lambda result: [str(seed).zfill(12) for seed in result.seeds.values()])
         groups.append(Group(tuple(members), differing, usual))
     return tuple(sorted(groups, key=lambda group: -group.stat("aa").mean))

@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, field_validator
 
+from evergraph.config import one_sentence
 from evergraph.errors import StoreError
 from evergraph.files import make_folder, write_atomically
 from evergraph.replay.usage import MemoryUsage
@@ -28,7 +29,7 @@ hands it in.
 class SmallRecord(BaseModel):
     """A finished run; accuracies in percent. `config` and `changed` are those of evergraph.runs.record.Record."""
 
-    model_config = ConfigDict(frozen=True, extra="ignore", allow_inf_nan=False)
+    model_config = ConfigDict(frozen=True, strict=True, extra="ignore", allow_inf_nan=False)
 
     schema_version: int = Field(1, ge=1, le=SCHEMA_VERSION)
     config: dict[str, dict[str, Any]]
@@ -48,18 +49,39 @@ class SmallRecord(BaseModel):
     finished: str = ""
     projection: Projection | None = None
 
-    @model_validator(mode="after")
-    def _complete(self) -> "SmallRecord":
-        size = len(self.matrix)
-        known = [value for at, row in enumerate(self.matrix) for value in row[: at + 1]]
-        if any(len(row) != size for row in self.matrix) or None in known:
-            raise ValueError("a square accuracy matrix without gaps up to its diagonal is wanted")
-        if self.data.class_order and len(self.data.class_order) != len(self.per_class):
-            raise ValueError("an accuracy for each class is wanted")
+    @field_validator("config")
+    @classmethod
+    def _names(cls, config: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
         for part in ("dataset", "backbone", "method"):
-            if not isinstance(self.config.get(part, {}).get("name"), str):
-                raise ValueError(f"the name of the {part} is wanted")
-        return self
+            if not isinstance(config.get(part, {}).get("name"), str):
+                raise ValueError(f"the name of the {part} is wanted, got none instead")
+        return config
+
+    @field_validator("memory", mode="before")
+    @classmethod
+    def _bytes(cls, memory: object) -> object:
+        if isinstance(memory, Mapping) and "bytes" not in memory:
+            raise ValueError("the bytes that are kept are wanted, got none instead")
+        return memory
+
+    @field_validator("matrix")
+    @classmethod
+    def _an_accuracy_on_every_task_so_far(cls, matrix: list[list[float | None]]) -> list[list[float | None]]:
+        if any(len(row) != len(matrix) for row in matrix):
+            raise ValueError(f"{len(matrix)} columns are wanted, as many as rows, got others instead")
+        if any(None in row[: after + 1] for after, row in enumerate(matrix)):
+            raise ValueError("an accuracy on every task learned so far is wanted, got none instead")
+        return matrix
+
+    @field_validator("per_class")
+    @classmethod
+    def _an_accuracy_for_every_class(cls, values: list[float | None], info: ValidationInfo) -> list[float | None]:
+        data: DataRecord | None = info.data.get("data")
+        order, names = (data.class_order, data.class_names) if data else (None, None)
+        for key, known in (("class_order", order), ("class_names", order and names)):
+            if known and len(known) != len(values):
+                raise ValueError(f"{len(known)} are wanted, as in data.{key}, got {len(values)} instead")
+        return values
 
     def completed(self, complete: Complete | None) -> "SmallRecord":
         """The same with all settings and the changed ones, where it does not have them and they can be found."""
@@ -96,12 +118,13 @@ def _rounded(value: Any) -> Any:
 
 
 def _line(record: SmallRecord) -> str:
-    values = record.model_dump(mode="json", exclude={"finished", "projection"}, exclude_none=False)
+    """A record as one line; settings keep the order in which they are declared."""
+    values = record.model_dump(mode="json", exclude={"finished", "projection"})
     exact = {"config": values.pop("config"), "changed": values.pop("changed")}
     values["data"].pop("fingerprint")
     if record.projection is not None:
         exact["projection"] = record.projection.model_dump(mode="json")
-    return json.dumps({**_rounded(values), **exact}, sort_keys=True)
+    return json.dumps({**_rounded(values), **exact})
 
 
 def write_records(path: Path, name: str, folders: Iterable[Path], complete: Complete | None = None) -> None:
@@ -155,14 +178,21 @@ def _choice(family: dict[Any, list[SmallRecord]]) -> dict[str, Any]:
 def read_records(path: Path, complete: Complete | None = None) -> list[SmallRecord]:
     """The runs in a file of records; StoreError in one sentence where it is none."""
     try:
-        runs = json.loads(path.read_text(encoding="utf-8"))["runs"]
-        return [SmallRecord.model_validate(run).completed(complete) for run in runs]
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        raise StoreError(f"a file of records is wanted, got {path} instead ({error})") from None
+    runs = content.get("runs") if isinstance(content, dict) else None
+    if not isinstance(runs, list) or not all(isinstance(run, dict) for run in runs):
+        raise StoreError(f"a file of records is wanted, got {path} instead, which has no list of runs")
+    return [checked(run, f"{path}, run {at}").completed(complete) for at, run in enumerate(runs, start=1)]
+
+
+def checked(values: object, source: str) -> SmallRecord:
+    """A record; StoreError in one sentence that names the source and the key where it is none."""
+    try:
+        return SmallRecord.model_validate_json(json.dumps(values))
     except ValidationError as error:
-        first = error.errors()[0]
-        why = f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
-    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
-        why = f"{type(error).__name__}: {error}"
-    raise StoreError(f"{path} must be a file of records, got something else instead ({why})")
+        raise StoreError(f"{source} must hold a finished run: {one_sentence(error, SmallRecord, '')}") from None
 
 
 def grouped(records: Sequence[SmallRecord], keys: Sequence[str]) -> dict[tuple[Any, ...], list[SmallRecord]]:

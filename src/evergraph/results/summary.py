@@ -79,7 +79,8 @@ def data_title(dataset: Mapping[str, Any], name: str) -> str:
     known = str(dataset["name"]) in DATASETS
     stand_in = DATASETS[str(dataset["name"])].stand_in if known else None
     text = f"{name} (stand-in for {stand_in})" if stand_in else name
-    return f"{text}, derived features ({dataset['features']})" if dataset["features"] else text
+    features = dataset.get("features")
+    return f"{text}, derived features ({features})" if features else text
 
 
 def title(record: Record) -> str:
