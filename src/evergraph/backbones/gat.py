@@ -6,8 +6,9 @@ from torch import Tensor, nn
 from torch.nn.functional import elu
 
 from evergraph.backbones.attention import attended, attention
+from evergraph.backbones.input_product import InputProduct
 from evergraph.backbones.layers import Dropout, Head, InputLinear, glorot
-from evergraph.backbones.message import InputProduct, MessageGraph, NodeFeatures
+from evergraph.backbones.message import MessageGraph, NodeFeatures
 from evergraph.config import Settings
 
 

@@ -4,8 +4,9 @@ import torch
 from pydantic import Field
 from torch import Tensor, nn
 
+from evergraph.backbones.input_product import InputProduct
 from evergraph.backbones.layers import Head, InputLinear
-from evergraph.backbones.message import InputProduct, MessageGraph, NodeFeatures, Norm
+from evergraph.backbones.message import MessageGraph, NodeFeatures, Norm
 from evergraph.config import Settings
 
 
