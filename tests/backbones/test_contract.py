@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from scipy import sparse
 from torch import Tensor
 
-from evergraph.backbones import BACKBONES, message, model_input
+from evergraph.backbones import BACKBONES, model_input
+from evergraph.backbones.input_product import Form, InputSize
 from evergraph.data.graph import make_graph
 from evergraph.errors import DataError
 from evergraph.testing import BackboneContract
@@ -67,12 +68,12 @@ def test_outputs_and_gradients_are_those_of_the_dense_reference(
 
 
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("dense_from", [0.0, 0.1, 2.0])
+@pytest.mark.parametrize("form", Form)
 @pytest.mark.parametrize("width", [6, 400])
 def test_whatever_form_sparse_features_take_the_outputs_are_the_same(
-    name: str, dense_from: float, width: int, monkeypatch: pytest.MonkeyPatch
+    name: str, form: Form, width: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(message, "DENSE_FROM", dense_from)
+    monkeypatch.setattr(InputSize, "cheapest", lambda size: form)
     graph = tiny_graph((8, 8, 8), share=0.3, width=6, sparse_features=True)
     wide = sparse.csr_array(sparse.hstack([graph.features, sparse.csr_array((graph.n_nodes, width - 6))]))
     graph = make_graph(graph.adjacency, wide, graph.labels)

@@ -7,8 +7,9 @@ from torch.nn.functional import elu
 
 from evergraph.backbones.attention import attended, attention
 from evergraph.backbones.base import Backbone, BackboneEntry
+from evergraph.backbones.input_product import InputProduct
 from evergraph.backbones.layers import Dropout, Head, InputLinear, glorot
-from evergraph.backbones.message import InputProduct, MessageGraph, ModelInput, NodeFeatures
+from evergraph.backbones.message import MessageGraph, ModelInput, NodeFeatures
 from evergraph.config import Settings
 
 

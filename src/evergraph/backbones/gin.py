@@ -5,8 +5,9 @@ from pydantic import Field
 from torch import Tensor
 
 from evergraph.backbones.base import Backbone, BackboneEntry
+from evergraph.backbones.input_product import InputProduct
 from evergraph.backbones.layers import Head, InputLinear, Linear
-from evergraph.backbones.message import InputProduct, MessageGraph, ModelInput, NodeFeatures, Norm
+from evergraph.backbones.message import MessageGraph, ModelInput, NodeFeatures, Norm
 from evergraph.config import Settings
 
 
