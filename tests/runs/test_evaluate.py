@@ -5,8 +5,8 @@ import pytest
 import torch
 
 from evergraph.backbones import model_input
-from evergraph.runs.evaluate import Evaluator, totals
 from evergraph.methods import METHODS
+from evergraph.runs.evaluate import Evaluator, totals
 from helpers import CPU, copied, learned, quick_config, stream_of, tiny_graph
 
 

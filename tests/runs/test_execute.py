@@ -15,14 +15,14 @@ import pytest
 from safetensors.torch import load_file
 
 from evergraph.cli import run_main
-from evergraph.errors import StoreError
 from evergraph.data.graph import Graph
-from evergraph.methods import METHODS
-from evergraph.runs.metrics import average_accuracy
-from evergraph.runs.execute import RunResult, counts, describe, open_stream, run
-from evergraph.runs.config import RunConfig
-from evergraph.runs.store import RunStore
 from evergraph.data.stream import StreamConfig, make_stream
+from evergraph.errors import StoreError
+from evergraph.methods import METHODS
+from evergraph.runs.config import RunConfig
+from evergraph.runs.execute import RunResult, counts, describe, open_stream, run
+from evergraph.runs.metrics import average_accuracy
+from evergraph.runs.store import RunStore
 from evergraph.watch import Watch
 from helpers import command_line, run_config, tiny_graph
 

@@ -12,10 +12,10 @@ from pydantic import Field
 from evergraph.backbones import BACKBONES
 from evergraph.config import Settings, changed_settings, validated
 from evergraph.data.datasets import DATASETS, is_path
-from evergraph.errors import ConfigError
-from evergraph.methods import METHODS
 from evergraph.data.standardise import Standardisation
 from evergraph.data.stream import StreamConfig
+from evergraph.errors import ConfigError
+from evergraph.methods import METHODS
 from evergraph.training.loop import TrainConfig
 
 
@@ -112,7 +112,7 @@ class RunConfig:
         return {key: source for key, source in found.items() if source is not None}
 
     def digest(self) -> str:
-        """The same for the same settings; a setting that has its default counts as much as one that is not there."""
+        """The same for the same settings; a setting that has its default counts as one that is not there."""
         text = json.dumps(self.changed(), sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()
 

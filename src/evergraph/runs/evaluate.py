@@ -7,8 +7,8 @@ import torch
 from numpy.typing import NDArray
 
 from evergraph.backbones import ModelInput, model_input
-from evergraph.methods.base import Learner
 from evergraph.data.stream import Setting, Task, TaskStream
+from evergraph.methods.base import Learner
 
 
 @dataclass(frozen=True)

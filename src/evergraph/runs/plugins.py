@@ -89,7 +89,9 @@ def _register(plugin: PluginFile, module: ModuleType) -> None:
         raise ConfigError(f"the plug-in {name} must have a table {', '.join(TABLES)}, got none of them instead")
     for table, entries in found:
         if not isinstance(entries, dict) or not all(isinstance(key, str) for key in entries):
-            raise ConfigError(f"a table of the plug-in {name} must be a dict from names to entries, got another one")
+            raise ConfigError(
+                f"a table of the plug-in {name} must be a dict from names to entries, got another one"
+            )
         for key, entry in entries.items():
             table.check(key, entry, name)
     for table, entries in found:

@@ -1,7 +1,7 @@
 """What a run needs of its process: threads, memory that stays with it, and the peak of its memory.
 
-Only the command line and the executors' own processes change a process for good (`keep_freed_memory`); what a library
-call changes, it puts back.
+Only the command line and the executors' own processes change a process for good (`keep_freed_memory`); what a
+library call changes, it puts back.
 """
 
 import ctypes
@@ -27,7 +27,7 @@ SAMPLE_SECONDS = 0.05
 
 @cache
 def keep_freed_memory() -> bool:
-    """Let glibc keep blocks up to 32 MiB that were freed, for the rest of the process; True where that was possible.
+    """Let glibc keep freed blocks up to 32 MiB for the rest of the process; True where that was possible.
 
     An epoch frees its activations and asks for the same sizes again in the next one. By default glibc gives such
     blocks back to the system each time, and the system clears every page anew, which takes a good part of a small

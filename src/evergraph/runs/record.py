@@ -48,8 +48,8 @@ class Record(_Part):
     """A finished run.
 
     config: all settings; changed: the dotted names of those that differ from their defaults (None in version 1).
-    first_class: the first class of each task and, last, the number of classes; total: nodes of each class, by split;
-    correct: for each task learned the correct predictions of each class so far, by split.
+    first_class: the first class of each task and, last, the number of classes; total: nodes of each class, by
+    split; correct: for each task learned the correct predictions of each class so far, by split.
     """
 
     schema_version: int = Field(1, ge=1)

@@ -4,17 +4,17 @@ from dataclasses import replace
 
 import numpy as np
 
-from evergraph.errors import DataError
 from evergraph.data.graph import GlobalIds, Graph, LocalIds
+from evergraph.data.preprocess import preprocess
+from evergraph.data.stream import TaskView
+from evergraph.errors import DataError
 from evergraph.hodge import Orientation
 from evergraph.methods.base import NoSettings
 from evergraph.methods.finetune import FineTune
-from evergraph.data.preprocess import preprocess
 from evergraph.runs.build import make_net
 from evergraph.runs.config import RunConfig
 from evergraph.scores import SCORES, NodeScores, ScoreContext
 from evergraph.seeding import Purpose, numpy_generator
-from evergraph.data.stream import TaskView
 from evergraph.watch import Watch
 
 

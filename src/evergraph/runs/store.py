@@ -7,8 +7,8 @@
     projection.json           its test nodes in two dimensions, once somebody has asked for them
 
 A state is written before the task file that makes it count, and the previous state is removed after: whenever the
-process dies, the newest task file has its state beside it. torch is imported only where tensors are read or written,
-so that results can be read without it.
+process dies, the newest task file has its state beside it. torch is imported only where tensors are read or
+written, so that results can be read without it.
 """
 
 import glob
@@ -79,9 +79,7 @@ class RunStore:
         if not self.folder.is_dir() or not (self.folder / "config.json").exists():
             raise StoreError(f"a run folder is wanted, got {self.folder}, which is none")
         if not self.finished:
-            raise StoreError(
-                f"{self.folder} holds an unfinished run; resume it with `evergraph run ... --resume`"
-            )
+            raise StoreError(f"{self.folder} holds an unfinished run; resume it with `evergraph run ... --resume`")
         return self._read_model("record.json", Record)
 
     def save_task(self, index: int, result: TaskRecord, state: "Mapping[str, Tensor]") -> None:
@@ -146,7 +144,8 @@ class RunStore:
         version = content.get("schema_version", 1)
         if isinstance(version, int) and version > SCHEMA_VERSION:
             raise StoreError(
-                f"{path} must be of schema version {SCHEMA_VERSION} or earlier, got {version} instead; upgrade evergraph"
+                f"{path} must be of schema version {SCHEMA_VERSION} or earlier, got {version} instead; "
+                "upgrade evergraph"
             )
         try:
             return kind.model_validate(content)
