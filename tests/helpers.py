@@ -14,10 +14,10 @@ from scipy import sparse
 from torch import Tensor
 
 from evergraph.data.graph import Graph, make_graph
-from evergraph.data.stream import TaskStream, learner_view, make_stream
+from evergraph.data.stream import TaskStream, make_stream
 from evergraph.methods import METHODS, Learner
+from evergraph.runs.build import make_learner
 from evergraph.runs.config import RunConfig
-from evergraph.runs.execute import make_learner
 from evergraph.watch import Watch
 
 CPU = torch.device("cpu")
@@ -83,9 +83,8 @@ def stream_of(graph: Graph, config: RunConfig) -> TaskStream:
 def learn_tasks(learner: Learner, config: RunConfig, stream: TaskStream, tasks: range) -> Learner:
     """Let a learner learn some tasks, as a run does it."""
     for index in tasks:
-        past = stream.seen(index) if METHODS[config.method_name].sees_past else [stream[index]]
-        views = [learner_view(task) for task in past]
-        learner.learn(views[-1], views[:-1], Watch())
+        *past, task = stream.views(index, with_past=METHODS[config.method_name].sees_past)
+        learner.learn(task, past, Watch())
     return learner
 
 

@@ -21,7 +21,7 @@ from evergraph.data.stream import learner_view
 from evergraph.errors import ConfigError
 from evergraph.methods.ewc import squared_gradient
 from evergraph.methods.twp import TWP, attention_coefficients, topology_importance
-from evergraph.runs.execute import make_learner
+from evergraph.runs.build import make_learner
 from evergraph.training.loop import Batch, TrainConfig, train
 from helpers import CPU, learn_tasks, run_config, stream_of, tiny_graph
 

@@ -7,8 +7,10 @@ from numpy.typing import NDArray
 
 from evergraph.backbones import model_input
 from evergraph.data.stream import TaskView, learner_view
-from evergraph.runs.execute import make_learner
-from evergraph.scores import SCORES, ScoreContext, Space
+from evergraph.errors import ConfigError
+from evergraph.hodge import Orientation
+from evergraph.runs.build import make_learner
+from evergraph.scores import SCORES, Scope, ScoreContext, Space
 from evergraph.training.loop import node_losses
 from evergraph.watch import Watch
 from helpers import quick_config, stream_of, tiny_graph
@@ -72,21 +74,21 @@ def test_coverage_counts_other_classes_nearby(sparse_features: bool) -> None:
 def test_hidden_space_is_what_the_output_layer_sees() -> None:
     given = context(space=Space.HIDDEN)
     model = given.net.model
-    hidden = model.embed(*model_input(given.task.graph, given.task.train, given.net.device))  # type: ignore[operator]
+    hidden = model.embed(*model_input(given.task.graph, given.task.train, given.net.device))
     x, labels = hidden.detach().double().numpy(), given.task.train_labels
     brute = [-np.linalg.norm(x[i] - x[labels == labels[i]].mean(axis=0)) for i in range(len(x))]
     np.testing.assert_allclose(SCORES["mf"].score(given).value, brute, atol=1e-5)
 
 
 @pytest.mark.parametrize("directed", [False, True])
-@pytest.mark.parametrize("sign", [-1.0, 1.0])
-def test_hps_is_the_pseudo_inverse_of_the_task(directed: bool, sign: float) -> None:
+@pytest.mark.parametrize(("orientation", "sign"), [(Orientation.PAPER, -1.0), (Orientation.OPPOSITE, 1.0)])
+def test_hps_is_the_pseudo_inverse_of_the_task(directed: bool, orientation: Orientation, sign: float) -> None:
     given = context(directed=directed)
     dense = given.task.graph.adjacency.toarray().astype(np.float64)
     both = np.maximum(dense, dense.T)
     flow = dense - dense.T if directed else dense
     exact = sign * np.linalg.pinv(np.diag(both.sum(axis=1)) - both) @ flow.sum(axis=1)
-    scores = SCORES["hps"].score(ScoreContext(given.task, given.net, given.rng, sign=sign))
+    scores = SCORES["hps"].score(ScoreContext(given.task, given.net, given.rng, orientation))
     np.testing.assert_allclose(scores.value, exact[given.task.train], atol=1e-8)
     assert scores.certificate["converged"]
 
@@ -96,12 +98,32 @@ def test_hps_of_the_whole_graph_is_read_with_the_right_rows() -> None:
     stream = stream_of(tiny_graph(), config)
     whole = np.arange(stream.graph.n_nodes, dtype=np.float64) ** 2
     task = stream[1]
-    view = learner_view(task, whole)
+    view = learner_view(task, lambda: whole[task.node_ids])
     learner = make_learner(config, stream.graph.n_features)
-    for sign, factor in ((-1.0, 1.0), (1.0, -1.0)):
-        given = ScoreContext(view, learner.net, np.random.default_rng(0), sign=sign, full_graph=True)
-        expected = factor * whole[task.to_global(task.train)]
+    for orientation, factor in ((Orientation.PAPER, 1.0), (Orientation.OPPOSITE, -1.0)):
+        given = ScoreContext(view, learner.net, np.random.default_rng(0), orientation, scope=Scope.FULL)
+        expected = factor * whole[task.node_ids[task.train]]
         np.testing.assert_array_equal(SCORES["hps"].score(given).value, expected)
+
+
+@pytest.mark.parametrize("directed", [False, True])
+def test_hps_of_the_whole_graph_is_the_pseudo_inverse_of_the_graph(directed: bool) -> None:
+    config = quick_config("ftf-er-det")
+    stream = stream_of(tiny_graph(directed=directed), config)
+    dense = stream.graph.adjacency.toarray().astype(np.float64)
+    both = np.maximum(dense, dense.T)
+    flow = dense - dense.T if directed else dense
+    exact = -np.linalg.pinv(np.diag(both.sum(axis=1)) - both) @ flow.sum(axis=1)
+    (view,) = stream.views(1, with_past=False)
+    net = make_learner(config, stream.graph.n_features).net
+    scores = SCORES["hps"].score(ScoreContext(view, net, np.random.default_rng(0), scope=Scope.FULL))
+    np.testing.assert_allclose(scores.value, exact[view.node_ids[view.train]], atol=1e-8)
+
+
+def test_hps_of_the_whole_graph_needs_one() -> None:
+    given = context()
+    with pytest.raises(ConfigError, match="scope=full needs the whole graph, got only a task"):
+        SCORES["hps"].score(ScoreContext(given.task, given.net, given.rng, scope=Scope.FULL))
 
 
 def test_degree_counts_neighbours_in_the_task() -> None:

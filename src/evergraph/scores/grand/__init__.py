@@ -50,7 +50,7 @@ def grand_norms(
     with _evaluation(model):
         closed = CLOSED_FORMS.get(type(model))
         if closed is None:
-            _notice(type(model).__qualname__)
+            _notice(type(model))
             return autograd_norms(model, inputs, labels, allowed, memory)
         with torch.no_grad():
             return closed(model, inputs, loss_gradient(labels, allowed), memory)
