@@ -21,7 +21,13 @@ from evergraph.runs.config import RunConfig
 from evergraph.watch import Watch
 
 CPU = torch.device("cpu")
-PRELOADED = ["evergraph.cli", "sklearn.datasets", "torch._dynamo", "matplotlib.backends.backend_agg"]
+PRELOADED = [
+    "evergraph.cli.printing",
+    "evergraph.report.plots",
+    "evergraph.runs.execute",
+    "matplotlib.backends.backend_agg",
+    "sklearn.datasets",
+]
 """What a run needs and takes long to import; processes are forked from one that has it."""
 
 
