@@ -104,8 +104,13 @@ def test_a_failure_after_the_writing_leaves_the_old_file_and_nothing_else(
 def test_the_content_is_on_disk_before_the_name_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     steps: list[str] = []
     replace = Path.replace
+
+    def replacing(one: Path, other: Path) -> Path:
+        steps.append("replace")
+        return replace(one, other)
+
     monkeypatch.setattr("evergraph.files.os.fsync", lambda _: steps.append("fsync"))
-    monkeypatch.setattr(Path, "replace", lambda one, other: (steps.append("replace"), replace(one, other)))
+    monkeypatch.setattr(Path, "replace", replacing)
     write_atomically(tmp_path / "a.json", "new")
     assert steps == ["fsync", "replace"]
 

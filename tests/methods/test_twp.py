@@ -198,7 +198,7 @@ def test_any_other_backbone_is_judged_by_what_its_head_sees(directed: bool) -> N
     values, heard = parameters_of(model), hears(graph)
     hidden = torch.tanh(heard @ dense_features(graph) @ values["weight"])
     norm = free_attention(heard, hidden @ values["head.weight"])[torch.as_tensor(rows)].norm()
-    norm.backward()  # type: ignore[no-untyped-call]
+    norm.backward()
     (found,) = attention_coefficients(model, inputs)
     assert len(found) == inputs.graph.pattern(2).n_entries
     assert found.norm().item() == pytest.approx(norm.item(), rel=1e-5)

@@ -3,7 +3,6 @@
 import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import cache
 from typing import Any
 
 import torch
@@ -28,14 +27,16 @@ CLOSED_FORMS: dict[type[nn.Module], ClosedForm] = {GCN: gcn_norms, GIN: gin_norm
 """A backbone's own way to the norms; a class that is not here, a derived one too, takes backward passes."""
 
 LOG = logging.getLogger(__name__)
+_NOTICED: set[type[nn.Module]] = set()
 
 
-@cache
 def _notice(backbone: type[nn.Module]) -> None:
     """Report once for each class that its norms take longer."""
-    LOG.warning(
-        "%s has no closed form for gradient norms; backward passes give the same, slower", backbone.__name__
-    )
+    if backbone not in _NOTICED:
+        _NOTICED.add(backbone)
+        LOG.warning(
+            "%s has no closed form for gradient norms; backward passes give the same, slower", backbone.__name__
+        )
 
 
 def grand_norms(
