@@ -36,7 +36,13 @@ __all__ = [
     "tiny_graph",
 ]
 
-PRELOADED = ["evergraph.runs.execute", "evergraph.cli", "sklearn.datasets", "matplotlib.backends.backend_agg"]
+PRELOADED = [
+    "evergraph.cli.printing",
+    "evergraph.report.plots",
+    "evergraph.runs.execute",
+    "matplotlib.backends.backend_agg",
+    "sklearn.datasets",
+]
 """What a run needs and takes long to import; processes are forked from one that has it."""
 
 

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 from evergraph.errors import StoreError
@@ -11,7 +12,7 @@ def write_atomically(path: Path, content: str | bytes | Callable[[Path], object]
     """Write a file that is there as a whole or, when the process dies meanwhile, as it was before.
 
     content: text, bytes, or a function that writes the file at the path it is given. StoreError in one sentence
-    where it cannot be written; then nothing half-written stays.
+    where it cannot be written; whatever goes wrong, nothing half-written stays.
     """
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
     try:
@@ -23,8 +24,10 @@ def write_atomically(path: Path, content: str | bytes | Callable[[Path], object]
             os.fsync(file.fileno())
         temporary.replace(path)
     except OSError as error:
-        temporary.unlink(missing_ok=True)
         raise StoreError(f"{path} cannot be written: {error.strerror or error}") from None
+    finally:
+        with suppress(OSError):  # it has become the file, or was never there
+            temporary.unlink()
 
 
 def make_folder(out: Path, option: str = "--out") -> None:

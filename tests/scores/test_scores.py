@@ -1,13 +1,16 @@
 """Every score against brute force, and the contract that all of them keep."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
 from numpy.typing import NDArray
 
 from evergraph.backbones import model_input
-from evergraph.data.stream import TaskView
-from evergraph.hodge import Orientation, hodge_potential
+from evergraph.data.stream import TaskView, learner_view
+from evergraph.errors import ConfigError
+from evergraph.hodge import Orientation
 from evergraph.runs.build import make_learner
 from evergraph.scores import SCORES, Scope, ScoreContext, Space
 from evergraph.testing import ScoreContract
@@ -75,13 +78,35 @@ def test_hps_is_the_pseudo_inverse_of_the_task(directed: bool, orientation: Orie
 def test_hps_of_the_whole_graph_is_read_with_the_right_rows() -> None:
     config = quick_config("ftf-er-det")
     stream = stream_of(tiny_graph(), config)
-    whole = hodge_potential(stream.graph.adjacency).value
-    view = stream.views(1, with_past=False)[0]
+    whole = np.arange(stream.graph.n_nodes, dtype=np.float64) ** 2
+    task = stream[1]
+    view = learner_view(task, lambda: whole[task.node_ids])
     learner = make_learner(config, stream.graph.n_features)
     for orientation, factor in ((Orientation.PAPER, 1.0), (Orientation.OPPOSITE, -1.0)):
         given = ScoreContext(view, learner.net, np.random.default_rng(0), orientation, scope=Scope.FULL)
-        expected = factor * whole[view.node_ids[view.train]]
+        expected = factor * whole[task.node_ids[task.train]]
         np.testing.assert_array_equal(SCORES["hps"].score(given).value, expected)
+
+
+@pytest.mark.parametrize("directed", [False, True])
+def test_hps_of_the_whole_graph_is_the_pseudo_inverse_of_the_graph(directed: bool) -> None:
+    config = quick_config("ftf-er-det")
+    stream = stream_of(tiny_graph(directed=directed), config)
+    dense = stream.graph.adjacency.toarray().astype(np.float64)
+    both = np.maximum(dense, dense.T)
+    flow = dense - dense.T if directed else dense
+    exact = -np.linalg.pinv(np.diag(both.sum(axis=1)) - both) @ flow.sum(axis=1)
+    (view,) = stream.views(1, with_past=False)
+    net = make_learner(config, stream.graph.n_features).net
+    scores = SCORES["hps"].score(ScoreContext(view, net, np.random.default_rng(0), scope=Scope.FULL))
+    np.testing.assert_allclose(scores.value, exact[view.node_ids[view.train]], atol=1e-8)
+
+
+def test_hps_of_the_whole_graph_needs_one() -> None:
+    bare = score_context()
+    given = replace(bare, task=replace(bare.task, whole_potential=None), scope=Scope.FULL)
+    with pytest.raises(ConfigError, match="scope=full needs the whole graph, got only a task"):
+        SCORES["hps"].score(given)
 
 
 def test_degree_counts_neighbours_in_the_task() -> None:

@@ -9,6 +9,7 @@ from functools import cached_property, partial
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, field_validator
+from scipy import sparse
 
 from evergraph.config import Settings
 from evergraph.data.graph import GlobalIds, Graph, LocalIds
@@ -105,6 +106,24 @@ def learner_view(task: Task, whole_potential: Callable[[], NDArray[np.float64]] 
 
 
 @dataclass(frozen=True)
+class WholePotential:
+    """The Hodge potential of a whole graph, computed when it is first asked for.
+
+    A learner gets hold of it, so it has the edges only: neither labels nor splits.
+    """
+
+    adjacency: sparse.csr_array
+    directed: bool
+
+    @cached_property
+    def value(self) -> NDArray[np.float64]:
+        return hodge_potential(self.adjacency, directed=self.directed).value
+
+    def on(self, nodes: GlobalIds) -> NDArray[np.float64]:
+        return self.value[nodes]
+
+
+@dataclass(frozen=True)
 class TaskStream:
     """The tasks of one graph; each is cut out of it when asked for, so that nothing is held twice.
 
@@ -142,15 +161,11 @@ class TaskStream:
     def views(self, now: int, *, with_past: bool) -> list[TaskView]:
         """What a learner sees at task `now`: that task, last, after the earlier ones where it may see the past."""
         tasks = self.seen(now) if with_past else [self[now]]
-        return [learner_view(task, partial(self._potential_on, task.node_ids)) for task in tasks]
+        return [learner_view(task, partial(self._potential.on, task.node_ids)) for task in tasks]
 
     @cached_property
-    def _potential(self) -> NDArray[np.float64]:
-        """The Hodge potential of the whole graph, computed when it is first asked for: (nodes,)."""
-        return hodge_potential(self.graph.adjacency, directed=self.graph.directed).value
-
-    def _potential_on(self, nodes: GlobalIds) -> NDArray[np.float64]:
-        return self._potential[nodes]
+    def _potential(self) -> "WholePotential":
+        return WholePotential(self.graph.adjacency, self.graph.directed)
 
     def _known(self, index: int) -> range:
         """The classes in a task's graph: its own, or with inter-task edges all that have arrived."""

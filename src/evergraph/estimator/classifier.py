@@ -132,10 +132,12 @@ class ContinualClassifier:
         try:
             about = json.loads((path / "classifier.json").read_text(encoding="utf-8"))
             config = {name: section for name, section in about["config"].items() if name != "dataset"}
-            classes, n_features, n_tasks = about["classes"], about["n_features"], about["n_tasks"]
+            classes = [int(label) for label in about["classes"]]
+            n_features, n_tasks = int(about["n_features"]), int(about["n_tasks"])
+            kept = path / about.get("state", "state.safetensors")
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             raise StoreError(f"the folder of a saved classifier is wanted, got {path} instead ({error})") from None
-        state = load_tensors(path / about.get("state", "state.safetensors"), "save the classifier again")
+        state = load_tensors(kept, "save the classifier again")
         result = cls.__new__(cls)
         result.config = RunConfig.from_values(config, dataset_budget=False)
         result.classes, result.n_features, result.n_tasks = classes, n_features, n_tasks
@@ -163,7 +165,8 @@ STREAM_SETTINGS = ("setting", "preprocessing")
 def _forbid_unused(settings: Mapping[str, Mapping[str, Any]]) -> None:
     """Raise a ConfigError for settings that only a run with a data set of its own has."""
     stream = settings.get("stream", {})
-    unused = [f"stream.{name}" for name in stream if name not in STREAM_SETTINGS]
+    names = stream if isinstance(stream, Mapping) else ()  # what is no section is reported with the other settings
+    unused = [f"stream.{name}" for name in names if name not in STREAM_SETTINGS]
     if "dataset" in settings or unused:
         what = "dataset" if "dataset" in settings else unused[0]
         raise ConfigError(

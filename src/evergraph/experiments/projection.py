@@ -53,7 +53,7 @@ def project(
 def representations(folder: Path, stream: TaskStream) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
     """The hidden layer of a finished run on the test nodes of all tasks, each on its task's graph; their labels."""
     store = RunStore(folder)
-    learner = make_learner(RunConfig.from_values(store.config()), stream.graph.n_features)
+    learner = make_learner(RunConfig.from_values(store.record().config), stream.graph.n_features)
     learner.load_state(store.state())
     tasks = stream.seen(len(stream) - 1)
     with torch.no_grad():

@@ -112,7 +112,7 @@ class Result:
     def classes(self) -> list[tuple[int, str]] | None:
         """Label and name of each class in order of arrival, where they are known."""
         order = self.data.class_order
-        names = self.data.class_names or [str(label) for label in order or ()]
+        names = self.data.class_names or [str(label) for label in order]
         return list(zip(order, names, strict=True)) if order else None
 
     @property

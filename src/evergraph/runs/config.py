@@ -63,10 +63,11 @@ class RunConfig:
                 raise ConfigError(f"{name} must be a section of settings, got {section!r} instead")
         backbone_name, backbone = _chosen(values.get("backbone", {}), "gcn", "backbone")
         method_name, method = _chosen(values.get("method", {}), DEFAULT_METHOD, "method")
+        dataset = validated(DatasetConfig, _canonical_dataset(values.get("dataset", {})), "dataset")
         if dataset_budget:
-            method = _with_budget(method, method_name, values)
+            method = _with_budget(method, method_name, dataset.name)
         return cls(
-            dataset=validated(DatasetConfig, _canonical_dataset(values.get("dataset", {})), "dataset"),
+            dataset=dataset,
             stream=validated(StreamConfig, values.get("stream", {}), "stream"),
             backbone_name=BACKBONES.canonical(backbone_name),
             backbone=validated(BACKBONES[backbone_name].config, backbone, "backbone"),
@@ -112,7 +113,7 @@ class RunConfig:
         return {key: source for key, source in found.items() if source is not None}
 
     def digest(self) -> str:
-        """The same for the same settings; one that has its default counts as one that is not there."""
+        """The same for the same settings; a setting that has its default counts as one that is not there."""
         text = json.dumps(self.changed(), sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()
 
@@ -139,12 +140,11 @@ def _canonical_dataset(section: Mapping[str, Any]) -> dict[str, Any]:
     return {**section, "name": DATASETS.canonical(name)}
 
 
-def _with_budget(method: dict[str, Any], name: str, values: Mapping[str, Any]) -> dict[str, Any]:
+def _with_budget(method: dict[str, Any], name: str, dataset: str) -> dict[str, Any]:
     """A method's settings, with the budget that the paper uses on this data set where none is given."""
-    dataset = values.get("dataset", {}).get("name", "digits")
-    if "budget" in method or "budget" not in METHODS[name].config.model_fields or is_path(str(dataset)):
+    if "budget" in method or "budget" not in METHODS[name].config.model_fields or is_path(dataset):
         return method
-    return {"budget": DATASETS[str(dataset)].budget, **method}
+    return {"budget": DATASETS[dataset].budget, **method}
 
 
 def _chosen(section: Mapping[str, Any], default: str, where: str) -> tuple[str, dict[str, Any]]:

@@ -26,7 +26,7 @@ class DataRecord(_Part):
     edges: int
     features: int
     tasks: int
-    class_order: list[int] | None = None
+    class_order: list[int] = []
     class_names: list[str] | None = None
     remarks: list[str]
     messages: list[str] = []

@@ -144,7 +144,8 @@ class RunStore:
         version = content.get("schema_version", 1)
         if isinstance(version, int) and version > SCHEMA_VERSION:
             raise StoreError(
-                f"{path} must have schema version {SCHEMA_VERSION} or less, got {version}; upgrade evergraph"
+                f"{path} must be of schema version {SCHEMA_VERSION} or earlier, got {version} instead; "
+                "upgrade evergraph"
             )
         try:
             return kind.model_validate(content)

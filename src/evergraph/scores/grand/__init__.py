@@ -3,7 +3,6 @@
 import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import cache
 from typing import Any
 
 import torch
@@ -28,12 +27,16 @@ CLOSED_FORMS: dict[type[nn.Module], ClosedForm] = {GCN: gcn_norms, GIN: gin_norm
 """A backbone's own way to the norms; a class that is not here, a derived one too, takes backward passes."""
 
 LOG = logging.getLogger(__name__)
+_NOTICED: set[type[nn.Module]] = set()
 
 
-@cache
-def _notice(backbone: str) -> None:
+def _notice(backbone: type[nn.Module]) -> None:
     """Report once for each class that its norms take longer."""
-    LOG.warning("%s has no closed form for gradient norms; backward passes give the same, slower", backbone)
+    if backbone not in _NOTICED:
+        _NOTICED.add(backbone)
+        LOG.warning(
+            "%s has no closed form for gradient norms; backward passes give the same, slower", backbone.__name__
+        )
 
 
 def grand_norms(
@@ -48,7 +51,7 @@ def grand_norms(
     with _evaluation(model):
         closed = CLOSED_FORMS.get(type(model))
         if closed is None:
-            _notice(type(model).__qualname__)
+            _notice(type(model))
             return autograd_norms(model, inputs, labels, allowed, memory)
         with torch.no_grad():
             return closed(model, inputs, loss_gradient(labels, allowed), memory)
