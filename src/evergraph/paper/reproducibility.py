@@ -27,14 +27,9 @@ from evergraph.runs.config import RunConfig
 Records = Sequence[dict[str, Any]]
 
 
-def mean_and_deviation(values: Sequence[float]) -> str:
-    """Mean ± sample standard deviation, to one decimal; a single value has none."""
-    return str(stat(values))
-
-
 def cell(records: Records) -> str:
     """AA / AF of some runs, mean ± deviation over their seeds."""
-    return " / ".join(mean_and_deviation([record[key] for record in records]) for key in ("aa", "af"))
+    return " / ".join(str(stat(record[key] for record in records)) for key in ("aa", "af"))
 
 
 def fusion_table(records: Records) -> str:

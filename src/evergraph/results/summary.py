@@ -30,7 +30,6 @@ def summarise(record: dict[str, Any]) -> dict[str, Any]:
         "aa_curve": percent(metrics.accuracy_curve(matrix)),
         "learning_accuracy": metrics.learning_accuracy(matrix) * 100,
         "backward_transfer": metrics.backward_transfer(matrix) * 100,
-        "forward_transfer": None,
         "per_class": percent(test.per_class()[-1]),
         "plain": {"aa": metrics.average_accuracy(plain) * 100, "af": metrics.average_forgetting(plain) * 100},
         "val": {"aa": metrics.average_accuracy(val) * 100, "af": metrics.average_forgetting(val) * 100},
