@@ -20,6 +20,7 @@ check: $(INSTALLED)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/lint-imports --no-logo --no-cache
 
 format: $(INSTALLED)
 	$(BIN)/ruff check --fix .

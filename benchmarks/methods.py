@@ -23,8 +23,8 @@ import torch
 
 from evergraph.data.stream import TaskStream, learner_view
 from evergraph.methods import METHODS
+from evergraph.runs.build import make_learner, open_stream
 from evergraph.runs.config import RunConfig
-from evergraph.runs.execute import make_learner, open_stream
 from evergraph.watch import Watch
 
 DATASET = "amazon-computers"
@@ -38,10 +38,9 @@ def seconds_per_task(config: RunConfig, stream: TaskStream) -> tuple[list[float]
     sees_past = METHODS[config.method_name].sees_past
     seconds = []
     for index in range(len(stream)):
-        seen = stream.seen(index) if sees_past else [stream[index]]
-        views = [learner_view(task) for task in seen]
+        *past, task = stream.views(index, with_past=sees_past)
         start = time.perf_counter()
-        learner.learn(views[-1], views[:-1], Watch())
+        learner.learn(task, past, Watch())
         seconds.append(time.perf_counter() - start)
     return seconds, asdict(learner.memory())
 

@@ -28,8 +28,8 @@ from scipy import sparse
 from evergraph.backbones import model_input
 from evergraph.data.stream import Task, TaskView, learner_view
 from evergraph.methods.ftf_er import FTFER
+from evergraph.runs.build import make_learner, open_stream
 from evergraph.runs.config import RunConfig
-from evergraph.runs.execute import make_learner, open_stream
 from evergraph.seeding import Purpose, numpy_generator
 from evergraph.training.loop import node_losses
 from evergraph.watch import Watch

@@ -4,8 +4,8 @@
 
 Amazon Computers, the largest task, 200 epochs, the median epoch of the second half, where most nodes are already
 classified without doubt. "tiny gradients" sets derivatives below evergraph.training.loop.MIN_GRADIENT to zero (GIN
-and the GCN that sums its neighbours); "attention" has the gradient of each head of a GAT in closed form, against the
-same attention one differentiable step after the other. The losses of both ways must agree in the first epochs;
+and the GCN that sums its neighbours); "attention" has the gradient of each head of a GAT in closed form, against
+the same attention one differentiable step after the other. The losses of both ways must agree in the first epochs;
 later on, rounding drives a network with dropout apart.
 """
 

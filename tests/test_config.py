@@ -1,5 +1,6 @@
 """Settings: validation in one sentence, assignments, TOML, merging."""
 
+from enum import Enum
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +9,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import Field, ValidationError
 
-from evergraph.config import Settings, assigned, merged, parse_assignment, read_toml, validated
+from evergraph.config import (
+    Settings,
+    assigned,
+    changed_settings,
+    flattened,
+    merged,
+    parse_assignment,
+    read_toml,
+    validated,
+)
 from evergraph.errors import ConfigError
 
 
@@ -16,6 +26,11 @@ class Inner(Settings):
     """A group below a group."""
 
     depth: int = 1
+
+
+class Colour(Enum):
+    RED = "red"
+    BLUE = "blue"
 
 
 class Example(Settings):
@@ -99,6 +114,57 @@ def leaves(tree: Any, path: tuple[str, ...] = ()) -> dict[tuple[str, ...], Any]:
     if not isinstance(tree, dict) or not tree:
         return {path: tree}
     return {key: value for name, part in tree.items() for key, value in leaves(part, (*path, name)).items()}
+
+
+@settings(max_examples=100)
+@given(tree=TREES)
+def test_flattened_values_are_the_leaves_by_dotted_name(tree: dict[str, Any]) -> None:
+    expected = {".".join(path): value for path, value in leaves(tree).items() if value != {}}
+    before = repr(tree)
+    assert flattened(tree) == expected
+    assert flattened(tree, "part.") == {f"part.{path}": value for path, value in expected.items()}
+    assert repr(tree) == before
+
+
+def test_lists_and_none_are_values() -> None:
+    assert flattened({"a": {"b": [1, {"c": 2}], "d": None}, "e": {}}) == {"a.b": [1, {"c": 2}], "a.d": None}
+
+
+class Various(Settings):
+    """Settings without a default, with groups, lists, enums and free keys."""
+
+    name: str
+    colour: Colour = Colour.RED
+    shares: tuple[float, ...] = (0.5, 0.5)
+    options: dict[str, Any] = Field(default_factory=dict)
+    inner: Inner = Inner()
+
+
+@pytest.mark.parametrize(
+    ("values", "changed"),
+    [
+        ({}, {}),
+        ({"colour": "red", "shares": [0.5, 0.5], "options": {}, "inner": {"depth": 1}}, {}),
+        ({"colour": "blue"}, {"colour": "blue"}),
+        ({"shares": [1]}, {"shares": [1.0]}),
+        ({"inner": {"depth": 2}}, {"inner.depth": 2}),
+        ({"options": {"k": 1, "deep": {"er": None}}}, {"options.k": 1, "options.deep.er": None}),
+    ],
+    ids=str,
+)
+def test_changed_settings_are_those_that_differ_from_their_defaults(
+    values: dict[str, Any], changed: dict[str, Any]
+) -> None:
+    """A setting without a default always counts as changed."""
+    assert changed_settings(Various(name="x", **values)) == {"name": "x", **changed}
+    named = changed_settings(Various(name="x", **values), "part.")
+    assert named == {"part.name": "x", **{f"part.{key}": value for key, value in changed.items()}}
+
+
+def test_changed_settings_are_enough_to_make_them_again() -> None:
+    one = Various(name="x", colour=Colour.BLUE, inner=Inner(depth=5))
+    assignments = [(key.split("."), value) for key, value in changed_settings(one).items()]
+    assert Various(**assigned({}, assignments)) == one
 
 
 def clash(base: Any, over: Any) -> bool:

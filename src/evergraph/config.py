@@ -58,6 +58,21 @@ def _shortened(value: object) -> str:
     return text if len(text) <= 60 else text[:57] + "..."
 
 
+def flattened(values: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    """Nested settings by their dotted names; an empty section has none."""
+    found: dict[str, Any] = {}
+    for key, value in values.items():
+        found |= flattened(value, f"{prefix}{key}.") if isinstance(value, Mapping) else {prefix + key: value}
+    return found
+
+
+def changed_settings(settings: Settings, prefix: str = "") -> dict[str, Any]:
+    """The settings that differ from their defaults, as plain values by dotted name."""
+    defaults = flattened(type(settings).model_construct().model_dump(mode="json"))
+    values = flattened(settings.model_dump(mode="json"))
+    return {prefix + key: value for key, value in values.items() if key not in defaults or value != defaults[key]}
+
+
 def read_toml(path: Path) -> dict[str, Any]:
     """The content of a TOML file; ConfigError in one sentence where it is missing or malformed."""
     try:

@@ -1,28 +1,95 @@
-"""An explicit table of named things: duplicates raise, an unknown name lists the choices and the nearest."""
+"""Registry: an explicit table of named entries, which other packages may extend.
 
+Duplicates raise; an unknown name lists the choices and the nearest. Entries of other packages come from entry
+points, which are read when the table is first used.
+"""
+
+import hashlib
+import inspect
 from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
-from typing import TypeVar
+from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
+from typing import Any, Generic, TypeVar
 
 from evergraph.errors import ConfigError
 
 T = TypeVar("T")
 
 
-class Registry(Mapping[str, T]):
-    """Maps names to entries of one kind, in the order in which they were added."""
+class Registry(Mapping[str, T], Generic[T]):
+    """Maps names to entries of one kind, in the order in which they were added.
 
-    def __init__(self, kind: str, entries: Mapping[str, T] | None = None) -> None:
+    plugins: the group of entry points in which other packages name entries of `entry_type`.
+    """
+
+    def __init__(
+        self,
+        kind: str,
+        entries: Mapping[str, T] | None = None,
+        *,
+        entry_type: type[T] | None = None,
+        plugins: str | None = None,
+    ) -> None:
         self.kind = kind
-        self._entries: dict[str, T] = {}
+        self.entry_type = entry_type
+        self._plugins: str | None = None
+        self._own: dict[str, T] = {}
+        self._broken: dict[str, str] = {}
+        self._sources: dict[str, str] = {}
         for name, entry in (entries or {}).items():
             self.add(name, entry)
+        self._plugins = plugins
 
-    def add(self, name: str, entry: T) -> T:
+    @property
+    def _entries(self) -> dict[str, T]:
+        """All entries; the first use brings those of other packages."""
+        if self._plugins is not None:
+            group, self._plugins = self._plugins, None
+            for point in sorted(entry_points(group=group), key=lambda point: point.name):
+                self._add_entry_point(point)
+        return self._own
+
+    def _add_entry_point(self, point: EntryPoint) -> None:
+        """Add the entry of another package; one that cannot be loaded is only reported when it is asked for."""
+        package = f"{point.dist.name} {point.dist.version}" if point.dist else point.value
+        try:
+            self.add_foreign(point.name, point.load(), package)
+        except Exception as error:  # whatever a stranger's module raises, our own entries stay usable
+            self._broken[point.name] = f"{package} cannot be used ({type(error).__name__}: {error})"
+
+    def check(self, name: str, entry: object, origin: str) -> T:
+        """An entry that may be added under this name; ConfigError where it may not."""
+        if self.entry_type is not None and not isinstance(entry, self.entry_type):
+            wanted, came = self.entry_type.__name__, type(entry).__name__
+            raise ConfigError(f"{self.kind} {name!r} of {origin} must be a {wanted}, got {came} instead")
         if self._find(name) is not None:
             raise ConfigError(f"{self.kind} {name!r} is registered already; choose another name for the new one")
-        self._entries[name] = entry
+        return entry  # type: ignore[return-value]
+
+    def add_foreign(self, name: str, entry: object, origin: str) -> None:
+        """Add an entry from outside of this package, and remember where it came from and what its code was."""
+        self._own[name] = self.check(name, entry, origin)
+        self._sources[name] = f"{origin}, code {_code_digest(entry)}"
+
+    def add(self, name: str, entry: T) -> T:
+        """Add an entry."""
+        self._own[name] = self.check(name, entry, "evergraph")
         return entry
+
+    def remove(self, name: str) -> None:
+        """Take an entry out of the table again."""
+        del self._own[self.canonical(name)]
+        self._sources.pop(name, None)
+
+    def source(self, name: str) -> str | None:
+        """Where an entry from outside came from, with a digest of its code; None for evergraph's own."""
+        return self._sources.get(self.canonical(name))
+
+    @property
+    def broken(self) -> Mapping[str, str]:
+        """Entries of other packages that cannot be loaded, and why."""
+        return self._broken if self._entries else {}
 
     def canonical(self, name: str) -> str:
         """The name as it is registered; case, hyphens and underscores do not matter."""
@@ -47,6 +114,8 @@ class Registry(Mapping[str, T]):
         return len(self._entries)
 
     def _unknown(self, name: str) -> str:
+        if name in self._broken:
+            return f"{self.kind} {name!r} of {self._broken[name]}; mend or uninstall that package"
         near = get_close_matches(name.lower(), self._entries, n=1)
         hint = f" (did you mean {near[0]!r}?)" if near else ""
         return f"{self.kind} must be one of {', '.join(self._entries)}; got {name!r} instead{hint}"
@@ -54,3 +123,13 @@ class Registry(Mapping[str, T]):
 
 def _plain(name: str) -> str:
     return name.lower().replace("-", "").replace("_", "")
+
+
+def _code_digest(entry: object) -> str:
+    """A short digest of the file that defines what an entry builds, loads or computes."""
+    made: Any = next((value for name in ("build", "load", "score") if (value := getattr(entry, name, None))), entry)
+    try:
+        source = Path(inspect.getsourcefile(inspect.unwrap(made)) or "").read_bytes()
+    except (TypeError, OSError):
+        return "unknown"
+    return hashlib.sha256(source).hexdigest()[:12]

@@ -1,9 +1,12 @@
 """Random generators from a seed, a purpose and an index: a resumed run draws what an uninterrupted one draws."""
 
 from enum import IntEnum
+from typing import TYPE_CHECKING
 
 import numpy as np
-import torch
+
+if TYPE_CHECKING:
+    import torch
 
 
 class Purpose(IntEnum):
@@ -14,7 +17,9 @@ class Purpose(IntEnum):
     SELECTION = 2
 
 
-def torch_generator(seed: int, purpose: Purpose, index: int) -> torch.Generator:
+def torch_generator(seed: int, purpose: Purpose, index: int) -> "torch.Generator":
+    import torch  # here, because this module belongs to the ground that needs no torch
+
     state = np.random.SeedSequence([seed, purpose, index]).generate_state(2, np.uint32)
     return torch.Generator().manual_seed(int(state[0]) << 31 ^ int(state[1]))
 

@@ -7,7 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from evergraph.backbones import MessageGraph, Norm, message, model_input
+from evergraph.backbones import MessageGraph, Norm, model_input
+from evergraph.backbones.input_product import Form, InputSize
 from helpers import CPU, tiny_graph
 
 from .references import hears
@@ -70,7 +71,7 @@ def test_sparse_features_are_never_dense_as_a_whole(monkeypatch: pytest.MonkeyPa
         raise AssertionError("the features were made dense")
 
     graph = tiny_graph((30, 30), width=400, share=0.02, sparse_features=True)
-    monkeypatch.setattr(message, "DENSE_FROM", 2.0)
+    monkeypatch.setattr(InputSize, "cheapest", lambda size: Form.FACTORS)
     monkeypatch.setattr(sparse.csr_array, "toarray", refuse)
     monkeypatch.setattr(sparse.csr_array, "todense", refuse)
     product = model_input(graph, None, CPU).x.propagated(Norm.SYMMETRIC)

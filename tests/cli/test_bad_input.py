@@ -385,11 +385,11 @@ def test_show_into_a_file(call: Call, finished: RunResult, tmp_path: Path) -> No
 
 def test_a_run_that_is_locked(call: Call, tmp_path: Path) -> None:
     from evergraph.runs.config import RunConfig
-    from evergraph.runs.store import RunStore
+    from evergraph.runs.execute import create_run
 
     data = write_tiny(tmp_path / "graph.npz")
     config = RunConfig.from_values({"dataset": {"name": str(data)}, "train": {"epochs": 1}})
-    with RunStore.create(tmp_path / "runs", config).locked():
+    with create_run(tmp_path / "runs", config).locked():
         answer = call("run", "--dataset", data, "--epochs", 1, "--resume")
     one_sentence(answer, "another process is working on")
 

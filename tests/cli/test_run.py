@@ -164,7 +164,7 @@ def test_a_bug_is_exit_code_1_and_one_line(call: Call, monkeypatch: pytest.Monke
     def broken(*_: object, **__: object) -> None:
         raise ZeroDivisionError("a bug")
 
-    monkeypatch.setattr("evergraph.cli.run.run", broken)
+    monkeypatch.setattr("evergraph.runs.execute.run", broken)
     answer = call("run")
     assert answer.code == 1
     assert answer.err.startswith("internal error: ZeroDivisionError: a bug")
@@ -182,7 +182,7 @@ class Interrupting(Watch):
             raise KeyboardInterrupt
 
 
-def test_an_interruption_prints_the_command_to_go_on_with(
+def test_an_interruption_prints_the_command_to_resume_with(
     call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     data = write_tiny(tmp_path / "my graph.npz")
@@ -194,8 +194,8 @@ def test_an_interruption_prints_the_command_to_go_on_with(
     assert answer.code == 130
     assert answer.out == ""
     last = answer.err.splitlines()[-1]
-    assert last.startswith("finished tasks are kept; go on with: evergraph run ")
-    command = shlex.split(last.partition("go on with: ")[2])
+    assert last.startswith("finished tasks are kept; resume with: evergraph run ")
+    command = shlex.split(last.partition("resume with: ")[2])
     assert command[-1] == "--resume"
     resumed = call(*command[1:])
     assert "task 1/3" not in resumed.err
@@ -235,7 +235,7 @@ def test_ctrl_c_ends_a_process_with_130_and_the_printed_command_works(call: Call
     assert process.returncode == 130
     assert out == ""
     assert "Traceback" not in err
-    command = shlex.split(err.splitlines()[-1].partition("go on with: ")[2])
+    command = shlex.split(err.splitlines()[-1].partition("resume with: ")[2])
     assert command == ["evergraph", *arguments, "--resume"]
     answer = call(*command[1:])
     assert "task 1/5" not in answer.err

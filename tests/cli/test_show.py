@@ -30,6 +30,6 @@ def test_figures_go_beside_the_run_unless_told_otherwise(call: Call, finished: R
 def test_json_is_what_the_run_printed_and_the_figures(call: Call, finished: RunResult) -> None:
     found = call("show", finished.folder, "--json").json()
     assert found["run_dir"] == str(finished.folder)
-    assert found["matrix"] == summarise(finished.record)["matrix"]
-    assert found["config"] == finished.record["config"]
+    assert found["matrix"] == summarise(finished.record).matrix
+    assert found["config"] == finished.record.config
     assert len(found["figures"]) == 2

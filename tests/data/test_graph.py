@@ -19,8 +19,8 @@ from evergraph.data.graph import (
     induced_adjacency,
     make_graph,
     row_entries,
-    standardise,
 )
+from evergraph.data.standardise import Standardisation, standardise
 from evergraph.errors import DataError
 from helpers import one_sentence
 
@@ -140,7 +140,7 @@ def brute_force(dense: NDArray[np.float32], steps: dict[str, bool]) -> tuple[NDA
 @given(dense=dense_adjacencies(), chosen=st.sets(st.sampled_from(STEPS)))
 def test_each_step_of_the_standardisation_is_the_dense_one(dense: NDArray[np.float32], chosen: set[str]) -> None:
     steps = {step: step in chosen for step in STEPS}
-    result = standardise(graph_of(dense), **steps)
+    result = standardise(graph_of(dense), Standardisation(**steps))
     expected, nodes = brute_force(dense, steps)
     assert np.array_equal(result.adjacency.toarray(), expected)
     assert np.array_equal(result.original_ids, nodes)

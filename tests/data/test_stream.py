@@ -1,7 +1,9 @@
 """Streams: class order, splits, tasks and their graphs against brute force, and what a learner may see."""
 
+import gc
 from collections import Counter
 from dataclasses import replace
+from types import FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -22,6 +24,7 @@ from evergraph.data.stream import (
     make_stream,
 )
 from evergraph.errors import ConfigError, DataError
+from evergraph.hodge import hodge_potential
 from evergraph.methods import METHODS
 from helpers import assert_same_bits, learned, one_sentence, quick_config, stream_of, tiny_graph
 
@@ -222,7 +225,7 @@ def test_the_graphs_of_all_tasks_are_the_dense_selections(
             own = range(index * per_task, min((index + 1) * per_task, len(sizes)))
             for part, ids in enumerate((task.train, task.val, task.test)):
                 wanted = sorted(node for k in own for node in made.splits[k][part])
-                assert task.to_global(ids).tolist() == wanted
+                assert task.node_ids[ids].tolist() == wanted
 
 
 def test_a_task_as_it_arrives_is_the_last_one_seen() -> None:
@@ -265,6 +268,64 @@ def test_a_view_has_no_validation_or_test_labels(between: bool) -> None:
         assert view.classes == task.classes
         assert not {"val", "test"} & set(vars(view))
         assert not np.shares_memory(view.graph.labels, task.graph.labels)
+
+
+@pytest.mark.parametrize("between", [False, True])
+def test_the_views_are_those_of_the_tasks_and_the_last_is_the_current_one(between: bool) -> None:
+    made = stream(tiny_graph((6,) * 6), inter_task_edges=between)
+    for now in range(3):
+        for with_past, tasks in ((True, made.seen(now)), (False, [made[now]])):
+            views = made.views(now, with_past=with_past)
+            assert [view.index for view in views] == [task.index for task in tasks]
+            assert views[-1].index == now
+            for view, task in zip(views, tasks, strict=True):
+                assert np.array_equal(view.node_ids, task.node_ids)
+                assert np.array_equal(view.train, task.train)
+                assert np.array_equal(view.graph.labels, learner_view(task).graph.labels)
+                assert (view.graph.adjacency != task.graph.adjacency).nnz == 0
+
+
+@pytest.mark.parametrize("directed", [False, True])
+def test_the_potential_of_the_whole_graph_is_computed_once_and_only_when_asked_for(
+    directed: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[bool] = []
+
+    def counted(adjacency: Any, *, directed: bool) -> Any:
+        asked.append(directed)
+        return hodge_potential(adjacency, directed=directed)
+
+    monkeypatch.setattr("evergraph.data.stream.hodge_potential", counted)
+    made = stream(tiny_graph((6,) * 6, directed=directed))
+    views = [view for now in range(3) for view in made.views(now, with_past=True)]
+    assert asked == []
+    whole = hodge_potential(made.graph.adjacency, directed=directed).value
+    for view in views:
+        assert view.whole_potential is not None
+        assert np.array_equal(view.whole_potential(), whole[view.node_ids])
+    assert asked == [directed]
+    assert learner_view(made[0]).whole_potential is None
+
+
+def reachable(start: object) -> list[object]:
+    """Whatever an object holds, directly or not; classes, modules and what belongs to them are left out."""
+    found: dict[int, object] = {}
+    waiting = [start]
+    while waiting:
+        one = waiting.pop()
+        if id(one) not in found and not isinstance(one, type | ModuleType | FunctionType):
+            found[id(one)] = one
+            waiting += gc.get_referents(one)
+    return list(found.values())
+
+
+def test_nothing_that_a_view_holds_leads_to_hidden_labels() -> None:
+    made = stream(tiny_graph())
+    (view,) = made.views(1, with_past=False)
+    held = reachable(view)
+    assert any(one is made.graph.adjacency for one in held), "the judge looks into what a view holds"
+    assert not any(one is made or one is made.graph or one is made.splits for one in held)
+    assert not any(one is made.graph.labels for one in held)
 
 
 def permuted(made: TaskStream, seed: int) -> TaskStream:

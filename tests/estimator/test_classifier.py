@@ -1,21 +1,27 @@
 """fit, predict, save, load on one's own growing graph."""
 
+import json
+from hashlib import sha256
 from pathlib import Path
-from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
-import torch
 from numpy.typing import NDArray
 from scipy import sparse
 
 from evergraph import ContinualClassifier, load_dataset
+from evergraph.data.datasets import DATASETS
+from evergraph.data.stream import StreamConfig
 from evergraph.errors import ConfigError, DataError, StoreError
-from evergraph.estimator.classifier import from_pyg
+from evergraph.files import write_atomically
+from evergraph.methods import METHODS
+from evergraph.runs.config import RunConfig
 from evergraph.watch import Watch
+from helpers import tiny_graph
 
 Piece = tuple[sparse.csr_array, NDArray[np.float32], NDArray[np.int64]]
-SETTINGS = {"method": {"name": "ftf-er-prob", "budget": 10}, "train": {"epochs": 30}}
+SETTINGS: dict[str, dict[str, Any]] = {"method": {"name": "ftf-er-prob", "budget": 10}, "train": {"epochs": 30}}
 
 
 def pieces() -> list[Piece]:
@@ -52,7 +58,7 @@ def test_unknown_labels_are_not_learned_but_predicted() -> None:
 @pytest.mark.parametrize("method", ["ftf-er-prob", "gem", "mas"])
 @pytest.mark.parametrize("sparse_features", [False, True])
 def test_an_interrupted_fit_leaves_everything_as_it_was(method: str, sparse_features: bool) -> None:
-    settings = {"method": {"name": method}, "train": {"epochs": 5}}
+    settings: dict[str, dict[str, Any]] = {"method": {"name": method}, "train": {"epochs": 5}}
     parts = [(a, sparse.csr_array(x) if sparse_features else x, y) for a, x, y in pieces()]
 
     class Impatient(Watch):
@@ -70,7 +76,7 @@ def test_an_interrupted_fit_leaves_everything_as_it_was(method: str, sparse_feat
     assert np.array_equal(model.predict_logits(*parts[0][:2]), undisturbed.predict_logits(*parts[0][:2]))
 
 
-def test_a_loaded_classifier_goes_on_like_the_saved_one(tmp_path: Path) -> None:
+def test_a_loaded_classifier_learns_on_like_the_saved_one(tmp_path: Path) -> None:
     first, second, third = pieces()
     model = ContinualClassifier(**SETTINGS).fit(*first).fit(*second)
     model.save(tmp_path / "model")
@@ -99,15 +105,206 @@ def test_bad_use_is_answered_in_one_sentence(tmp_path: Path) -> None:
         ContinualClassifier.load(tmp_path)
 
 
-def test_takes_the_data_of_torch_geometric() -> None:
-    data = SimpleNamespace(
-        num_nodes=3,
-        edge_index=torch.tensor([[0, 1, 1], [1, 0, 2]]),
-        x=torch.eye(3),
-        y=torch.tensor([5, 6, 7]),
-        train_mask=torch.tensor([True, True, False]),
-    )
-    adjacency, features, labels = from_pyg(data)
-    np.testing.assert_array_equal(adjacency.toarray(), [[0, 1, 0], [1, 0, 1], [0, 0, 0]])
-    np.testing.assert_array_equal(features, np.eye(3))
-    assert labels.tolist() == [5, 6, -1]
+# settings
+
+
+@pytest.mark.parametrize(
+    ("settings", "says"),
+    [
+        ({"dataset": {"name": "digits"}}, "got dataset instead; a classifier gets its graphs in fit"),
+        ({"dataset": {}}, "got dataset instead"),
+        *(
+            ({"stream": {name: value}}, f"got stream.{name} instead")
+            for name, value in StreamConfig().model_dump(mode="json").items()
+            if name not in ("setting", "preprocessing")
+        ),
+        ({"stream": {"speed": 3}}, "got stream.speed instead"),
+        ({"method": {"name": "ftf-er-det", "scope": "full"}}, r"method.scope=task is wanted, got full instead"),
+        ({"stream": {"preprocessing": "standard"}}, "row by row is wanted .*, got standard instead"),
+        ({"method": {"name": "joint"}}, "keeps its own memory is wanted, got joint instead"),
+        ({"trian": {}}, "trian is not a section"),
+        ({"stream": 3}, "stream must be a section of settings, got 3 instead"),
+        ({"train": {"speed": 1}}, "train.speed is not a setting"),
+    ],
+    ids=str,
+)
+def test_settings_that_a_classifier_has_no_use_for_are_refused(settings: dict[str, Any], says: str) -> None:
+    with pytest.raises(ConfigError, match=says) as caught:
+        ContinualClassifier(**settings)
+    assert "\n" not in str(caught.value)
+
+
+def test_settings_that_concern_a_classifier_are_taken() -> None:
+    stream = {"setting": "task-il", "preprocessing": "none"}
+    method = {"name": "ftf-er-det", "scope": "task"}
+    config = ContinualClassifier(stream=stream, method=method, seeds={"init": 3}, backbone={"name": "gin"}).config
+    assert config.to_values()["stream"] == {**StreamConfig().model_dump(mode="json"), **stream}
+    assert (config.backbone_name, config.seeds.init) == ("gin", 3)
+
+
+@pytest.mark.parametrize(
+    "method", [name for name, entry in METHODS.items() if "budget" in entry.config.model_fields]
+)
+def test_the_budget_is_the_methods_own_unless_it_is_given(method: str) -> None:
+    """That of the default data set of a run, which a classifier does not have, is another one."""
+    declared = METHODS[method].config.model_fields["budget"].default
+    assert declared == 60 != DATASETS[RunConfig.from_values({}).dataset.name].budget
+    assert ContinualClassifier(method={"name": method}).config.to_values()["method"]["budget"] == 60
+    assert ContinualClassifier(method={"name": method, "budget": 7}).config.to_values()["method"]["budget"] == 7
+
+
+# folders
+
+QUICK: dict[str, dict[str, Any]] = {
+    "method": {"name": "ftf-er-det", "budget": 3},
+    "backbone": {"hidden": 8},
+    "train": {"epochs": 2},
+}
+
+
+def tiny_pieces() -> list[Piece]:
+    """Three small graphs with two classes each."""
+    result = []
+    for index in range(3):
+        graph = tiny_graph((8, 8), seed=index)
+        assert isinstance(graph.features, np.ndarray)
+        result.append((graph.adjacency, graph.features, graph.labels + 2 * index))
+    return result
+
+
+@pytest.fixture
+def model() -> ContinualClassifier:
+    return ContinualClassifier(**QUICK).fit(*tiny_pieces()[0])
+
+
+def logits(model: ContinualClassifier) -> NDArray[np.float32]:
+    return model.predict_logits(*tiny_pieces()[2][:2])
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def test_the_state_has_the_name_of_its_content_and_classifier_json_names_it(
+    model: ContinualClassifier, tmp_path: Path
+) -> None:
+    model.save(tmp_path)
+    first = files(tmp_path)
+    model.save(tmp_path)
+    assert files(tmp_path) == first
+    model.fit(*tiny_pieces()[1]).save(tmp_path)
+    second = files(tmp_path)
+    for content in (first, second):
+        (state,) = content.keys() - {"classifier.json"}
+        assert state == f"state-{sha256(content[state]).hexdigest()[:16]}.safetensors"
+        assert json.loads(content["classifier.json"])["state"] == state
+    assert first.keys() != second.keys()
+    assert np.array_equal(logits(ContinualClassifier.load(tmp_path)), logits(model))
+
+
+def test_a_classifier_that_has_learned_nothing_is_saved_too(tmp_path: Path) -> None:
+    ContinualClassifier(**QUICK).save(tmp_path / "a" / "b")
+    loaded = ContinualClassifier.load(tmp_path / "a" / "b").fit(*tiny_pieces()[0])
+    assert np.array_equal(logits(loaded), logits(ContinualClassifier(**QUICK).fit(*tiny_pieces()[0])))
+
+
+@pytest.mark.parametrize("moment", ["state", "classifier.json", "removal"])
+def test_a_folder_holds_the_classifier_before_or_after_whenever_the_process_dies(
+    model: ContinualClassifier, tmp_path: Path, moment: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def dying(path: Path, content: Any) -> None:
+        if path.name.startswith(moment):
+            raise KeyboardInterrupt
+        write_atomically(path, content)
+
+    def dying_at_the_removal(path: Path, missing_ok: bool = False) -> None:
+        if path.name.startswith("state"):
+            raise KeyboardInterrupt
+        unlink(path, missing_ok)
+
+    unlink = Path.unlink
+    model.save(tmp_path)
+    before = logits(model)
+    model.fit(*tiny_pieces()[1])
+    with monkeypatch.context() as patch:
+        if moment == "removal":
+            patch.setattr(Path, "unlink", dying_at_the_removal)
+        else:
+            patch.setattr("evergraph.estimator.classifier.write_atomically", dying)
+        with pytest.raises(KeyboardInterrupt):
+            model.save(tmp_path)
+    found = logits(ContinualClassifier.load(tmp_path))
+    assert np.array_equal(found, logits(model) if moment == "removal" else before)
+    model.save(tmp_path)
+    assert len(files(tmp_path)) == 2
+    assert np.array_equal(logits(ContinualClassifier.load(tmp_path)), logits(model))
+
+
+def test_a_folder_of_an_earlier_version_is_read(model: ContinualClassifier, tmp_path: Path) -> None:
+    """It had one name for every state, all settings of a run, and none that came later."""
+    model.save(tmp_path)
+    about = json.loads((tmp_path / "classifier.json").read_text())
+    (tmp_path / about.pop("state")).rename(tmp_path / "state.safetensors")
+    assert about["config"]["dataset"]["name"] == "digits"
+    del about["config"]["train"]["weight_decay"]
+    (tmp_path / "classifier.json").write_text(json.dumps(about))
+    loaded = ContinualClassifier.load(tmp_path)
+    assert np.array_equal(logits(loaded), logits(model))
+    second = tiny_pieces()[1]
+    assert np.array_equal(logits(loaded.fit(*second)), logits(model.fit(*second)))
+    loaded.save(tmp_path)
+    assert "state.safetensors" not in files(tmp_path)
+    assert np.array_equal(logits(ContinualClassifier.load(tmp_path)), logits(model))
+
+
+@pytest.mark.parametrize("damage", ["missing", "empty", "cut", "text"])
+def test_a_broken_state_is_one_sentence(model: ContinualClassifier, tmp_path: Path, damage: str) -> None:
+    model.save(tmp_path)
+    (path,) = tmp_path.glob("state-*.safetensors")
+    content = path.read_bytes()
+    path.unlink()
+    if damage != "missing":
+        path.write_bytes({"empty": b"", "cut": content[:-5], "text": b"hello, this is no tensor"}[damage])
+    with pytest.raises(
+        StoreError, match=r"state-\w+.safetensors cannot be read .*; save the classifier again"
+    ) as caught:
+        ContinualClassifier.load(tmp_path)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "",
+        "{",
+        "[]",
+        "3",
+        "{}",
+        "\xff",
+        {"config": 3},
+        {"config": None},
+        {"state": 3},
+        {"state": None},
+        {"classes": None},
+        {"n_tasks": "many"},
+    ],
+    ids=str,
+)
+def test_a_broken_classifier_json_is_one_sentence(
+    model: ContinualClassifier, tmp_path: Path, content: str | dict[str, Any]
+) -> None:
+    model.save(tmp_path)
+    path = tmp_path / "classifier.json"
+    if isinstance(content, dict):
+        content = json.dumps({**json.loads(path.read_text()), **content})
+    path.write_text(content, encoding="latin-1")
+    with pytest.raises(StoreError, match=r"folder of a saved classifier is wanted, got .* instead") as caught:
+        ContinualClassifier.load(tmp_path)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_place_that_cannot_be_written_is_one_sentence(model: ContinualClassifier, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(StoreError, match=r"cannot be made: .*; choose another folder") as caught:
+        model.save(tmp_path / "file")
+    assert "\n" not in str(caught.value)

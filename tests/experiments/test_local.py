@@ -44,7 +44,7 @@ def test_numbers_equal_a_plain_run_whatever_the_number_of_jobs(tmp_path: Path) -
         assert outcome.error is None
         assert outcome.folder is not None
         plain = run(outcome.config, tmp_path / "plain")
-        assert small_record(outcome.folder)["matrix"] == small_record(plain.folder)["matrix"]
+        assert small_record(outcome.folder).matrix == small_record(plain.folder).matrix
         (state,) = outcome.folder.glob("state-*.safetensors")
         assert state.read_bytes() == (plain.folder / state.name).read_bytes()
 

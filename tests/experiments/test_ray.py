@@ -19,6 +19,7 @@ from evergraph.cli import run_main
 from evergraph.experiments import ray as executor
 from evergraph.experiments.local import Job, Outcome, run_local
 from evergraph.experiments.ray import run_ray
+from evergraph.methods import METHODS
 from evergraph.runs.config import RunConfig
 
 pytestmark = [
@@ -328,3 +329,29 @@ def listeners(pids: list[int]) -> list[str]:
     tables = [Path(f"/proc/net/{table}").read_text().splitlines()[1:] for table in ("tcp", "tcp6")]
     rows = [line.split() for table in tables for line in table]
     return [row[1].partition(":")[0] for row in rows if row[3] == "0A" and f"socket:[{row[9]}]" in sockets]
+
+
+PLUGIN = """
+from evergraph.methods import MethodEntry, NoSettings
+from evergraph.methods.finetune import FineTune
+
+METHODS = {"finetune-again": MethodEntry("a plug-in", "nobody, 2026", NoSettings, FineTune)}
+"""
+
+
+def test_a_plugin_file_reaches_the_workers(
+    cluster: Cluster, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file, grid = tmp_path / "again.py", tmp_path / "grid.toml"
+    file.write_text(PLUGIN, encoding="utf-8")
+    grid.write_text('[base.train]\nepochs = 2\nthreads = 1\n[[grid]]\n"method.name" = "finetune-again"\n')
+    command = ["bench", str(grid), "--plugin", str(file), "--out", str(tmp_path / "runs"), "--json"]
+    try:
+        assert run_main([*command, "--executor", "ray", "--ray-address", cluster.address]) == 0
+    finally:
+        METHODS.remove("finetune-again")
+    found = json.loads(capsys.readouterr().out)
+    assert found["failed"] == {}
+    (folder,) = found["done"]
+    record = json.loads(Path(folder, "record.json").read_text())
+    assert record["versions"]["method finetune-again"].startswith("again.py, code ")

@@ -3,8 +3,8 @@
 import numpy as np
 
 from evergraph.data.stream import TaskStream
+from evergraph.runs.build import make_learner
 from evergraph.runs.evaluate import Evaluator, totals
-from evergraph.runs.execute import make_learner
 from evergraph.runs.metrics import AccuracyMatrix, Counts
 from helpers import CPU, learn_tasks, run_config
 

@@ -1,107 +1,37 @@
-"""Adding a method is one file and one line in the table; the contract tests then hold for it like for any other."""
+"""The method in CONTRIBUTING.md works as it stands there, and meets the contract like any other."""
 
-import importlib.util
-import itertools
+import os
+import re
+import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
+ROOT = Path(__file__).parents[2]
+TESTS = """
 import pytest
 
-from evergraph.methods import METHODS
+import evergraph
+from evergraph.testing import MethodContract
 
-from . import test_contract
-
-TOY = '''
-"""Toy: the current task, with every parameter drawn a little towards zero."""
-
-from collections.abc import Mapping, Sequence
-
-import torch
-from pydantic import Field
-from torch import Tensor
-
-from evergraph.config import Settings
-from evergraph.methods.base import Memory, MethodEntry
-from evergraph.training.net import Net
-from evergraph.data.stream import TaskView
-from evergraph.watch import Watch
+evergraph.load_plugin("mine.py")
 
 
-class ToyConfig(Settings):
-    weight: float = Field(0.01, ge=0)
+@pytest.mark.parametrize("name", ["mine"])
+class TestMine(MethodContract):
+    pass
+"""
 
 
-class Toy:
-    def __init__(self, net: Net, config: ToyConfig):
-        self.net = net
-        self.config = config
-
-    def learn(self, task: TaskView, past: Sequence[TaskView], watch: Watch) -> None:
-        self.net.grow(task)
-        self.net.fit(task, [self.net.task_batch(task)], watch, penalty=self.size)
-
-    def size(self) -> Tensor:
-        return self.config.weight * torch.stack([p.square().sum() for p in self.net.model.parameters()]).sum()
-
-    def memory(self) -> Memory:
-        return Memory()
-
-    def state(self) -> dict[str, Tensor]:
-        return self.net.state()
-
-    def load_state(self, state: Mapping[str, Tensor]) -> None:
-        self.net.load_state(state)
-
-
-ENTRY = MethodEntry("a toy that shrinks", "nobody, 2024", ToyConfig, Toy)
-'''
-
-
-@pytest.fixture
-def toy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    """The name of a method that did not exist before: its file is imported and it gets its line in the table."""
-    path = tmp_path / "toy.py"
-    path.write_text(TOY, encoding="utf-8")
-    spec = importlib.util.spec_from_file_location("toy", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    monkeypatch.setitem(sys.modules, "toy", module)
-    spec.loader.exec_module(module)
-    monkeypatch.setattr(METHODS, "_entries", dict(METHODS))
-    METHODS.add("toy", module.ENTRY)
-    return "toy"
-
-
-def cases(function: Any) -> Iterator[dict[str, Any]]:
-    """Every combination of a contract test's parameters, without the method's name."""
-    options = []
-    for mark in function.pytestmark:
-        argument, values = mark.args
-        if argument != "name":
-            options.append([(argument, value) for value in values])
-    return (dict(chosen) for chosen in itertools.product(*options))
-
-
-CONTRACT = [name for name in vars(test_contract) if name.startswith("test_")]
-
-
-@pytest.mark.parametrize("contract", CONTRACT)
-def test_a_new_method_meets_the_contract(contract: str, toy: str) -> None:
-    function = getattr(test_contract, contract)
-    for case in cases(function):
-        function(name=toy, **case)
-
-
-def test_the_contract_is_run_over_methods_by_name() -> None:
-    """If a contract test were written otherwise, the test above would not see it."""
-    assert len(CONTRACT) > 12
-    for name in CONTRACT:
-        marks = getattr(getattr(test_contract, name), "pytestmark", [])
-        assert any(mark.args[0] == "name" for mark in marks), name
-
-
-def test_the_table_is_as_it_was() -> None:
-    assert "toy" not in METHODS
+def test_the_method_in_contributing_meets_the_contract(tmp_path: Path) -> None:
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    section = text.partition("## Add a method")[2]
+    (code,) = re.findall(r"```python\n(.*?)```", section, flags=re.DOTALL)
+    (tmp_path / "mine.py").write_text(code, encoding="utf-8")
+    (tmp_path / "test_mine.py").write_text(TESTS, encoding="utf-8")
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "OMP_NUM_THREADS": "1"}
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", "test_mine.py"]
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
+    passed = re.search(r"(\d+) passed", done.stdout)
+    assert passed is not None
+    assert int(passed[1]) > 30

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from evergraph.backbones import model_input
 from evergraph.data.stream import TaskView, learner_view
 from evergraph.methods.er_gnn import ERGNN
-from evergraph.runs.execute import make_learner
+from evergraph.runs.build import make_learner
 from evergraph.training.net import Net
 from evergraph.watch import Watch
 from helpers import CPU, learned, run_config, stream_of, tiny_graph
@@ -30,7 +30,7 @@ def points_of(learner: ERGNN, view: TaskView, space: str) -> NDArray[np.float64]
     if space == "features":
         assert isinstance(view.graph.features, np.ndarray)
         return view.graph.features[view.train].astype(np.float64)
-    hidden = learner.net.model.embed(*model_input(view.graph, view.train, CPU))  # type: ignore[operator]
+    hidden = learner.net.model.embed(*model_input(view.graph, view.train, CPU))
     points: NDArray[np.float64] = hidden.detach().double().numpy()
     return points
 

@@ -11,10 +11,10 @@ from evergraph.backbones import BACKBONES
 from evergraph.data.stream import Setting, TaskView, learner_view
 from evergraph.methods.ewc import EWC, squared_gradient
 from evergraph.methods.importance import QuadraticPenalty
+from evergraph.runs.build import make_learner
 from evergraph.runs.config import RunConfig
-from evergraph.runs.execute import make_learner
 from evergraph.training.loop import node_losses
-from helpers import learn_tasks, learned, quick_config, run_config, stream_of, tiny_graph
+from helpers import CPU, learn_tasks, learned, quick_config, run_config, stream_of, tiny_graph
 
 
 def differences(function: Callable[[Parameters], Tensor], at: Parameters, step: float = 1e-6) -> Parameters:
@@ -112,7 +112,7 @@ class Growing(nn.Module):
 
 def test_one_quadratic_is_the_sum_over_tasks() -> None:
     generator = torch.Generator().manual_seed(0)
-    model, penalty = Growing(), QuadraticPenalty()
+    model, penalty = Growing(), QuadraticPenalty(CPU)
     assert penalty.term(model, 1.0) is None
     past: list[tuple[dict[str, Tensor], dict[str, Tensor]]] = []
     for columns in (2, 1, 0, 3):

@@ -11,9 +11,9 @@ from evergraph.data.graph import GlobalIds
 from evergraph.data.stream import TaskStream, TaskView, learner_view
 from evergraph.errors import ConfigError
 from evergraph.methods.ftf_er import FTFER
+from evergraph.runs.build import make_learner
 from evergraph.runs.config import RunConfig
 from evergraph.runs.evaluate import Evaluator
-from evergraph.runs.execute import make_learner, whole_potential
 from evergraph.watch import Watch
 from helpers import assert_same_bits, copied, learn_tasks, stream_of, tiny_graph
 
@@ -33,9 +33,9 @@ def settings(name: str, epochs: int = 2, **method: Any) -> RunConfig:
 def learned(config: RunConfig, stream: TaskStream) -> FTFER:
     """A learner after all tasks, as a run hands them over."""
     learner = learner_of(config, stream)
-    potential = whole_potential(stream.graph)
-    for task in stream:
-        learner.learn(learner_view(task, potential), (), Watch())
+    for index in range(len(stream)):
+        (task,) = stream.views(index, with_past=False)
+        learner.learn(task, (), Watch())
     return learner
 
 

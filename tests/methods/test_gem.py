@@ -18,7 +18,7 @@ from evergraph.data.stream import learner_view
 from evergraph.errors import ConvergenceError
 from evergraph.methods import gem
 from evergraph.methods.gem import GEM, GradientProjection, multipliers, nonnegative_minimiser
-from evergraph.runs.execute import make_learner
+from evergraph.runs.build import make_learner
 from evergraph.training.loop import batch_loss
 from helpers import learn_tasks, learned, run_config, stream_of, tiny_graph
 

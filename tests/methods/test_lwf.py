@@ -9,9 +9,9 @@ import torch
 
 from evergraph.backbones import BACKBONES, model_input
 from evergraph.data.stream import TaskView, learner_view
-from evergraph.methods.base import Memory
 from evergraph.methods.lwf import LwF, LwFConfig, distillation
-from evergraph.runs.execute import make_learner
+from evergraph.replay.usage import MemoryUsage
+from evergraph.runs.build import make_learner
 from evergraph.training.loop import Batch
 from evergraph.training.net import Net
 from evergraph.watch import Watch
@@ -79,7 +79,7 @@ def test_the_old_classes_compete_as_in_training() -> None:
         assert learner.old_classes() == []
         learn_tasks(learner, config, stream_of(tiny_graph(), config), range(2))
         assert [group.tolist() for group in learner.old_classes()] == expected
-        assert learner.memory() == Memory()
+        assert learner.memory() == MemoryUsage()
 
 
 def drift(weight: float) -> float:

@@ -10,7 +10,7 @@ from backbones.references import Parameters, parameters_of
 from evergraph.backbones import BACKBONES, model_input
 from evergraph.data.stream import learner_view
 from evergraph.methods.mas import MAS, sensitivity
-from evergraph.runs.execute import make_learner
+from evergraph.runs.build import make_learner
 from helpers import CPU, learn_tasks, learned, quick_config, stream_of, tiny_graph
 
 from .test_ewc import differences, plain_logits

@@ -9,7 +9,7 @@ import torch
 
 from evergraph.data.stream import HIDDEN, TaskStream, learner_view
 from evergraph.methods.ssm import SSM
-from evergraph.runs.execute import make_learner
+from evergraph.runs.build import make_learner
 from evergraph.watch import Watch
 from helpers import run_config, stream_of, tiny_graph
 

@@ -16,13 +16,24 @@ from backbones.references import (
     hears,
     parameters_of,
 )
-from evergraph.backbones import BACKBONES, CustomBackbone, MessageGraph, Norm, model_input
+from evergraph.backbones import (
+    BACKBONES,
+    Backbone,
+    CustomBackbone,
+    MessageGraph,
+    NodeFeatures,
+    Norm,
+    model_input,
+)
+from evergraph.backbones.layers import Head
+from evergraph.config import Settings
 from evergraph.data.stream import learner_view
-from evergraph.errors import ConfigError
+from evergraph.methods import METHODS
 from evergraph.methods.ewc import squared_gradient
 from evergraph.methods.twp import TWP, attention_coefficients, topology_importance
-from evergraph.runs.execute import make_learner
+from evergraph.runs.build import make_learner
 from evergraph.training.loop import Batch, TrainConfig, train
+from evergraph.training.net import Net
 from helpers import CPU, learn_tasks, run_config, stream_of, tiny_graph
 
 
@@ -159,7 +170,53 @@ def test_a_module_of_ones_own_is_judged_by_its_output() -> None:
     assert topology_importance(model, inputs)["module.weight"].abs().max() > 0
 
 
-def test_a_backbone_it_cannot_look_into_is_refused() -> None:
-    inputs = model_input(tiny_graph(), None, CPU)
-    with pytest.raises(ConfigError, match="twp needs a GCN, GAT, GIN or CustomBackbone, got Linear instead"):
-        attention_coefficients(nn.Linear(2, 2), inputs)
+class Plain(Backbone):
+    """A backbone of which only `embed` is known: one step of propagation and a tanh."""
+
+    def __init__(self, n_features: int, config: Settings, generator: torch.Generator):
+        super().__init__()
+        self.weight = nn.Parameter(torch.empty(n_features, 6).uniform_(-1, 1, generator=generator))
+        self.head = Head(6)
+
+    def embed(self, x: NodeFeatures, graph: MessageGraph) -> Tensor:
+        first = graph.operator(Norm.SUM, 1) @ (x.tensor() @ self.weight)[graph.frontier[0]]
+        return torch.tanh(first)[graph.own(2)]
+
+
+def plain(n_features: int, n_classes: int) -> Plain:
+    model = Plain(n_features, Settings(), torch.Generator().manual_seed(0))
+    model.head.grow(n_classes, torch.Generator().manual_seed(1))
+    return model
+
+
+@pytest.mark.parametrize("directed", [False, True])
+def test_any_other_backbone_is_judged_by_what_its_head_sees(directed: bool) -> None:
+    graph = tiny_graph(directed=directed)
+    model = plain(graph.n_features, 3)
+    rows = np.array([0, 3, 4, 9, 17])
+    inputs = model_input(graph, rows, CPU)
+    values, heard = parameters_of(model), hears(graph)
+    hidden = torch.tanh(heard @ dense_features(graph) @ values["weight"])
+    norm = free_attention(heard, hidden @ values["head.weight"])[torch.as_tensor(rows)].norm()
+    norm.backward()
+    (found,) = attention_coefficients(model, inputs)
+    assert len(found) == inputs.graph.pattern(2).n_entries
+    assert found.norm().item() == pytest.approx(norm.item(), rel=1e-5)
+    importance = topology_importance(model, inputs)
+    for key in ("weight", "head.weight"):
+        slope = values[key].grad
+        assert slope is not None
+        assert slope.abs().max() > 0
+        assert torch.allclose(importance[key].double().sqrt(), slope.abs(), rtol=1e-3, atol=1e-5), key
+
+
+def test_any_other_backbone_learns_a_stream_and_is_held_in_place() -> None:
+    config = run_config(method={"name": "twp"})
+    stream = stream_of(tiny_graph(), config)
+    net = Net(lambda generator: Plain(5, Settings(), generator), config.stream.setting, config.train, 0)
+    learner = METHODS["twp"].build(net, config.method)
+    assert isinstance(learner, TWP)
+    learn_tasks(learner, config, stream, range(2))
+    assert learner.net.n_classes == 4
+    assert all(value.isfinite().all() for value in learner.state().values())
+    assert learner.penalty.importance["weight"].max() > 0

@@ -54,7 +54,7 @@ def with_projection(result: Result) -> Result:
             "y": [0.0, 1.0, 0.5],
         }
     )
-    return replace(result, projection=seen)
+    return replace(result, record=result.record.model_copy(update={"projection": seen}))
 
 
 def exhibit(path: Path, name: str, request: Request = TWO, measures: Measures = plain) -> Exhibit:

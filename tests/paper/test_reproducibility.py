@@ -8,18 +8,16 @@ from evergraph.paper import reproducibility
 from evergraph.paper.published import main_result
 from evergraph.paper.reproducibility import fusion_table, rendered, settings_table
 from evergraph.results.groups import Stat
+from evergraph.results.records import SmallRecord, checked
+from report.test_page import small
 
 ROOT = Path(__file__).parents[2]
 
 
-def record(method: dict[str, Any], aa: float, dataset: str = "amazon-computers") -> dict[str, Any]:
-    return {
-        "config": {"method": method, "dataset": {"name": dataset}},
-        "aa": aa,
-        "af": aa - 100,
-        "seconds": {"load": 5.0, "train": 2.0, "score": 1.0},
-        "memory": {"bytes": 2**20},
-    }
+def record(method: dict[str, Any], aa: float, **config: dict[str, Any]) -> SmallRecord:
+    content = small(aa=aa)
+    content["config"] |= {"method": method, **{name: {"name": "x", **section} for name, section in config.items()}}
+    return checked(content, "a test")
 
 
 def test_the_document_agrees_with_the_records() -> None:
@@ -71,14 +69,10 @@ def test_tables_show_every_group_once() -> None:
 
 
 def test_settings_stand_beside_each_other() -> None:
-    def run(norm: str, epochs: int, feature: str, topology: str, aa: float) -> dict[str, Any]:
-        made = record({"name": "ftf-er-det", "feature_score": feature, "topology_score": topology}, aa)
-        made["config"] |= {
-            "backbone": {"norm": norm},
-            "stream": {"preprocessing": "row-l2"},
-            "train": {"epochs": epochs},
-        }
-        return made
+    def run(norm: str, epochs: int, feature: str, topology: str, aa: float) -> SmallRecord:
+        method = {"name": "ftf-er-det", "feature_score": feature, "topology_score": topology}
+        stream, train = {"preprocessing": "row-l2"}, {"epochs": epochs}
+        return record(method, aa, backbone={"norm": norm}, stream=stream, train=train)
 
     table = settings_table(
         [

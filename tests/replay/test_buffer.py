@@ -9,7 +9,7 @@ from scipy import sparse
 
 from evergraph.data.graph import Graph
 from evergraph.replay.buffer import ReplayBuffer
-from evergraph.runs.execute import make_net
+from evergraph.runs.build import make_net
 from helpers import quick_config, tiny_graph
 
 

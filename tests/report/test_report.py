@@ -1,6 +1,7 @@
 """Summaries, tables and figures of a record, checked against the record."""
 
 import io
+import json
 import math
 from pathlib import Path
 from typing import Any
@@ -10,13 +11,15 @@ import pytest
 from matplotlib.image import imread
 from rich.console import Console
 
+from evergraph.replay.usage import MemoryUsage
 from evergraph.report.plots import curve_figure, matrix_figure, write_figures
 from evergraph.report.terminal import matrix_table, verdict_lines
-from evergraph.results.summary import percent, summarise, title
+from evergraph.results.summary import Averages, data_title, percent, summarise, title
+from evergraph.runs.record import Record
 
 
 def record(tasks: int = 3, **changes: Any) -> dict[str, Any]:
-    """A finished run in which a task has two classes of 4 and 6 test nodes, and half is forgotten each time."""
+    """What record.json says of a run: tasks of two classes with 4 and 6 test nodes, of which half are forgotten."""
     total = [4, 6] * tasks
     rows = [[total[k] if k // 2 == now else total[k] // 2 for k in range(2 * (now + 1))] for now in range(tasks)]
     content: dict[str, Any] = {
@@ -25,7 +28,17 @@ def record(tasks: int = 3, **changes: Any) -> dict[str, Any]:
             "method": {"name": "finetune"},
             "backbone": {"name": "gcn"},
         },
-        "data": {"name": "things", "remarks": ["a remark"], "messages": ["a message"]},
+        "versions": {"python": "3"},
+        "data": {
+            "name": "things",
+            "nodes": 50 * tasks,
+            "edges": 9,
+            "features": 7,
+            "tasks": tasks,
+            "class_order": list(range(2 * tasks)),
+            "remarks": ["a remark"],
+            "messages": ["a message"],
+        },
         "first_class": list(range(0, 2 * tasks + 1, 2)),
         "total": {"val": total, "test": total},
         "correct": {"val": rows, "test": rows},
@@ -36,45 +49,79 @@ def record(tasks: int = 3, **changes: Any) -> dict[str, Any]:
     return {**content, **changes}
 
 
+def finished(tasks: int = 3, **changes: Any) -> Record:
+    """The same as it is read."""
+    return Record.model_validate(record(tasks, **changes))
+
+
+def on(name: str = "x", features: str | None = None) -> Record:
+    """The same, of another data set."""
+    config = record()["config"]
+    return finished(config={**config, "dataset": {"name": name, "features": features}})
+
+
 def test_a_summary_is_in_percent_and_unrounded() -> None:
-    found = summarise(record())
-    assert found["matrix"] == [[100, None, None], [50, 100, None], [50, 50, 100]]
-    assert math.isclose(found["aa"], 200 / 3)
-    assert math.isclose(found["af"], -50)
-    assert found["aa_curve"] == [100, 75, pytest.approx(200 / 3)]
-    assert found["learning_accuracy"] == 100
-    assert found["backward_transfer"] == -50
-    assert found["per_class"] == [50, 50, 50, 50, 100, 100]
-    assert found["seconds"] == {"load": 1.0, "train": 8.0, "evaluate": 1.0}
-    assert found["remarks"] == ["a remark", "a message"]
+    found = summarise(finished())
+    assert found.matrix == [[100, None, None], [50, 100, None], [50, 50, 100]]
+    assert math.isclose(found.aa, 200 / 3)
+    assert math.isclose(found.af, -50)
+    assert found.aa_curve == [100, 75, pytest.approx(200 / 3)]
+    assert found.learning_accuracy == 100
+    assert found.backward_transfer == -50
+    assert found.per_class == [50, 50, 50, 50, 100, 100]
+    assert found.val == found.plain == Averages(aa=found.aa, af=found.af)
+    assert found.seconds == {"load": 1.0, "train": 8.0, "evaluate": 1.0}
+    assert found.memory == MemoryUsage()
+    assert found.peak_bytes == 2**20 * 300
+    assert found.remarks == ["a remark", "a message"]
+
+
+def test_a_summary_is_plain_json() -> None:
+    values = summarise(finished()).model_dump(mode="json")
+    assert json.loads(json.dumps(values, allow_nan=False)) == values
+    assert set(values) == {
+        "aa",
+        "af",
+        "matrix",
+        "aa_curve",
+        "learning_accuracy",
+        "backward_transfer",
+        "per_class",
+        "plain",
+        "val",
+        "seconds",
+        "memory",
+        "peak_bytes",
+        "remarks",
+    }
 
 
 def test_percentages_are_none_where_nothing_was_measured() -> None:
-    assert percent(np.array([[0.5, np.nan]])) == [[50.0, None]]
+    assert percent(np.array([0.5, np.nan])) == [50.0, None]
 
 
 def test_balanced_and_plain_are_told_apart() -> None:
-    uneven = record(1, correct={"val": [[4, 0]], "test": [[4, 0]]})
+    uneven = finished(1, correct={"val": [[4, 3]], "test": [[4, 0]]})
     found = summarise(uneven)
-    assert found["aa"] == 50
-    assert found["plain"]["aa"] == 40
+    assert found.aa == 50
+    assert found.plain.aa == 40
+    assert found.val.aa == 75
 
 
 def test_derived_features_stand_in_the_title() -> None:
-    assert title(record()) == "things · finetune · gcn"
-    changed = record()
-    changed["config"]["dataset"]["features"] = "spectral:4"
-    assert title(changed) == "things, derived features (spectral:4) · finetune · gcn"
+    assert title(finished()) == "things · finetune · gcn"
+    assert title(on(features="spectral:4")) == "things, derived features (spectral:4) · finetune · gcn"
+    assert data_title({"name": "x", "features": "degree"}, "y") == "y, derived features (degree)"
 
 
-def text_of(content: dict[str, Any]) -> str:
+def text_of(content: Record) -> str:
     console = Console(width=120, record=True, file=io.StringIO())
     console.print(matrix_table(content))
     return console.export_text()
 
 
 def test_the_table_has_a_row_for_each_task_and_blanks_above_the_diagonal() -> None:
-    lines = [line for line in text_of(record()).splitlines() if line.startswith("│")]
+    lines = [line for line in text_of(finished()).splitlines() if line.startswith("│")]
     cells = [[cell.strip() for cell in line.strip("│").split("│")] for line in lines]
     assert cells == [
         ["1", "100.0", "", "", "100.0"],
@@ -84,19 +131,20 @@ def test_the_table_has_a_row_for_each_task_and_blanks_above_the_diagonal() -> No
 
 
 def test_the_verdict_names_measures_costs_and_remarks() -> None:
-    text = "\n".join(verdict_lines(record()))
+    text = "\n".join(verdict_lines(finished()))
     assert "AA 66.67 %   AF -50.00 %" in text
     assert "train 8.0 s" in text
     assert "300 MiB" in text
     assert "note: a remark" in text
     assert "kept of the past" not in text
     kept = {"nodes": 1200, "edges": 8, "floats": 0, "bytes": 2**20, "parameters": 0}
-    assert "kept of the past: 1,200 nodes, 8 edges, 1.00 MiB" in "\n".join(verdict_lines(record(memory=[kept] * 3)))
+    text = "\n".join(verdict_lines(finished(memory=[kept] * 3)))
+    assert "kept of the past: 1,200 nodes, 8 edges, 1.00 MiB" in text
 
 
 @pytest.mark.parametrize("tasks", [1, 3, 30])
 def test_figures_are_pictures(tmp_path: Path, tasks: int) -> None:
-    paths = write_figures(record(tasks), tmp_path)
+    paths = write_figures(finished(tasks), tmp_path)
     assert [path.name for path in paths] == ["matrix.png", "accuracy.png"]
     for path in paths:
         picture = imread(path)
@@ -105,26 +153,25 @@ def test_figures_are_pictures(tmp_path: Path, tasks: int) -> None:
 
 
 def test_the_heat_map_shows_every_value_of_the_matrix() -> None:
-    axes = matrix_figure(record()).axes[0]
+    axes = matrix_figure(finished()).axes[0]
     assert sorted(text.get_text() for text in axes.texts) == ["100.0"] * 3 + ["50.0"] * 3
     assert axes.get_title(loc="left") == "things · finetune · gcn"
     assert (axes.get_xlabel(), axes.get_ylabel()) == ("accuracy on task", "after learning task")
 
 
 def test_the_curve_is_the_average_accuracy() -> None:
-    axes = curve_figure(record()).axes[0]
+    axes = curve_figure(finished()).axes[0]
     drawn = axes.lines[0].get_xydata()
     assert np.allclose(drawn, np.array([[1, 100], [2, 75], [3, 200 / 3]]))
 
 
 def test_a_stand_in_is_named_so_in_the_title() -> None:
-    changed = record()
-    changed["config"]["dataset"]["name"] = "cora-papers70"
-    assert title(changed).startswith("things (stand-in for CoraFull) · ")
+    assert title(on("cora-papers70")).startswith("things (stand-in for CoraFull) · ")
+    assert data_title({"name": "cora-papers70", "features": None}, "y") == "y (stand-in for CoraFull)"
 
 
 def test_many_tasks_are_shown_in_a_narrow_table() -> None:
-    lines = text_of(record(20)).splitlines()
+    lines = text_of(finished(20)).splitlines()
     rows = [line.strip("│ ").split("│") for line in lines if line.startswith("│")]
     assert max(len(line) for line in lines) < 80
     assert [[cell.strip() for cell in row][:3] for row in rows[:2]] == [

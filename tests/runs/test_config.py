@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evergraph.backbones import BACKBONES
+from evergraph.data.datasets import DATASETS
 from evergraph.errors import ConfigError
 from evergraph.methods import METHODS
 from evergraph.runs.config import RunConfig, completed
@@ -62,8 +63,57 @@ def test_the_digest_sees_every_change_but_not_the_order_or_the_spelling() -> Non
     assert one.label() == same.label() != other.label()
 
 
+def test_only_settings_that_differ_from_their_defaults_make_the_digest() -> None:
+    plain = RunConfig.from_values({})
+    spelled = RunConfig.from_values(plain.to_values())
+    names = {"dataset.name": "digits", "backbone.name": "gcn", "method.name": "ftf-er-det"}
+    assert plain.changed() == {**names, "method.budget": DATASETS["digits"].budget}
+    assert spelled.changed() == plain.changed()
+    assert spelled.digest() == plain.digest()
+    values = {
+        "dataset": {"options": {"neighbours": 4}, "standardise": {"unweighted": False}},
+        "stream": {"split": [0.5, 0.25, 0.25], "class_order": [2, 0, 1]},
+        "backbone": {"name": "gat", "heads": 4},
+        "method": {"name": "gem", "margin": 0.25},
+        "train": {"epochs": 200, "lr": 0.1},
+        "seeds": {"init": 3},
+    }
+    assert RunConfig.from_values(values).changed() == {
+        "dataset.name": "digits",
+        "dataset.options.neighbours": 4,
+        "dataset.standardise.unweighted": False,
+        "stream.split": [0.5, 0.25, 0.25],
+        "stream.class_order": [2, 0, 1],
+        "backbone.name": "gat",
+        "backbone.heads": 4,
+        "method.name": "gem",
+        "method.budget": 10,
+        "method.margin": 0.25,
+        "train.lr": 0.1,
+        "seeds.init": 3,
+    }
+
+
+def test_the_names_always_count() -> None:
+    chosen = [{}, {"method": {"name": "joint"}}, {"backbone": {"name": "gin"}}, {"dataset": {"name": "sbm"}}]
+    assert len({RunConfig.from_values(values).digest() for values in chosen}) == 4
+
+
+def test_the_budget_is_the_data_sets_unless_it_is_given_or_not_wanted() -> None:
+    def budget(values: dict[str, Any], **options: bool) -> object:
+        return RunConfig.from_values(values, **options).to_values()["method"]["budget"]
+
+    assert DATASETS["reddit"].budget != 60
+    reddit = {"dataset": {"name": "Reddit"}}
+    assert budget(reddit) == DATASETS["reddit"].budget
+    assert budget(reddit, dataset_budget=False) == 60
+    assert budget({**reddit, "method": {"budget": 7}}) == 7
+    assert budget({"dataset": {"name": "some/where/my.npz"}}) == 60
+
+
 def test_a_label_can_be_read() -> None:
     config = RunConfig.from_values({"dataset": {"name": "some/where/my.npz"}, "seeds": {"init": 7}})
+    assert config.label_stem() == "my-ftf-er-det-gcn-seed7"
     assert config.label() == f"my-ftf-er-det-gcn-seed7-{config.digest()[:8]}"
 
 
@@ -79,6 +129,7 @@ def test_a_label_can_be_read() -> None:
         ({"method": {"name": "jiont"}}, r"did you mean 'joint'\?"),
         ({"backbone": {"name": "gcnn"}}, r"did you mean 'gcn'\?"),
         ({"dataset": {"name": "digit"}}, r"did you mean 'digits'\?"),
+        ({"dataset": {"name": 3}}, r"dataset.name: .*string, got 3"),
         ({"backbone": {"norm": "mean"}}, "backbone.norm: .*'symmetric' or 'sum'.*got 'mean'"),
         ({"stream": {"split": [0.5, 0.5, 0.5]}}, "stream.split: three positive shares that add up to 1"),
         ({"seeds": {"init": -1}}, "seeds.init: .*got -1"),
@@ -103,6 +154,7 @@ def test_settings_that_came_later_are_filled_in_and_what_is_strange_is_left_alon
     values = RunConfig.from_values({"method": {"name": "gem", "margin": 0.25}}).to_values()
     older = {**values, "method": {"name": "gem", "margin": 0.25, "budget": 10}}
     del older["stream"]
-    assert completed(older) == {key: value for key, value in values.items() if key != "stream"}
-    strange = {"method": {"name": "somebody's own", "depth": 3}}
-    assert completed(strange) is strange
+    filled = {key: value for key, value in values.items() if key != "stream"}
+    names = ["backbone.name", "dataset.name", "method.budget", "method.margin", "method.name"]
+    assert completed(older) == (filled, names)
+    assert completed({"method": {"name": "unknown here", "depth": 3}}) is None

@@ -19,9 +19,11 @@ from evergraph.data.graph import Graph
 from evergraph.data.stream import StreamConfig, make_stream
 from evergraph.errors import StoreError
 from evergraph.methods import METHODS
+from evergraph.runs.build import open_stream
 from evergraph.runs.config import RunConfig
-from evergraph.runs.execute import RunResult, counts, describe, open_stream, run
+from evergraph.runs.execute import RunResult, data_record, find_run, run
 from evergraph.runs.metrics import average_accuracy
+from evergraph.runs.record import Record
 from evergraph.runs.store import RunStore
 from evergraph.watch import Watch
 from helpers import command_line, run_config, tiny_graph
@@ -55,22 +57,28 @@ def test_a_record_tells_everything(tmp_path: Path) -> None:
     config = quick(tmp_path)
     result = run(config, tmp_path / "out")
     record = result.record
-    assert RunConfig.from_values(record["config"]) == config
-    assert set(record["versions"]) == {"evergraph", "python", "torch", "numpy", "scipy", "threads"}
-    assert record["first_class"] == [0, 2, 4, 6]
-    assert record["data"]["nodes"] == open_stream(config, None).graph.n_nodes
-    assert [len(row) for row in record["correct"]["test"]] == [2, 4, 6]
-    assert [len(row) for row in record["correct"]["val"]] == [2, 4, 6]
-    assert all(task["train"] > 0 and task["evaluate"] > 0 for task in record["seconds"])
-    assert record["seconds"][0]["load"] > 0
-    assert record["peak_bytes"] > 10**7
-    assert len(record["memory"]) == 3
+    assert RunConfig.from_values(record.config) == config
+    assert record.schema_version == 2
+    assert record.changed == sorted(config.changed())
+    assert {"dataset.name", "train.epochs", "backbone.hidden"} <= set(record.changed)
+    assert set(record.versions) == {"evergraph", "python", "torch", "numpy", "scipy", "threads"}
+    assert record.first_class == [0, 2, 4, 6]
+    assert record.data == data_record(open_stream(config, None))
+    assert [len(row) for row in record.correct["test"]] == [2, 4, 6]
+    assert [len(row) for row in record.correct["val"]] == [2, 4, 6]
+    assert all(task["train"] > 0 and task["evaluate"] > 0 for task in record.seconds)
+    assert record.seconds[0]["load"] > 0
+    assert record.peak_bytes > 10**7
+    assert [usage.nodes for usage in record.memory] == sorted(usage.nodes for usage in record.memory)
+    assert len(record.memory) == 3
     for split in ("val", "test"):
-        found = counts(record, split)
+        found = record.counts(split)
         assert found.balanced().shape == (3, 3)
         assert 0 <= average_accuracy(found.balanced()) <= 1
         assert np.isnan(found.plain()[0, 1])
-    assert json.loads((result.folder / "record.json").read_text()) == record
+    values = json.loads((result.folder / "record.json").read_text())
+    assert values == record.model_dump(mode="json")
+    assert Record.model_validate(values) == record
 
 
 def test_the_same_configuration_gives_the_same_results_twice(tmp_path: Path) -> None:
@@ -82,9 +90,9 @@ def test_the_same_configuration_gives_the_same_results_twice(tmp_path: Path) -> 
 
 def test_what_was_dropped_is_said(tmp_path: Path) -> None:
     said: list[str] = []
-    result = run(quick(tmp_path, tiny_graph((9,) * 5)), tmp_path / "out", say=said.append)
+    result = run(quick(tmp_path, tiny_graph((9,) * 5)), tmp_path / "out", on_message=said.append)
     assert any(message.startswith("dropped the last of 5 classes (4)") for message in said)
-    assert result.record["data"]["messages"] == said
+    assert result.record.data.messages == said
 
 
 def test_the_fingerprint_sees_every_part_of_the_data() -> None:
@@ -92,7 +100,7 @@ def test_the_fingerprint_sees_every_part_of_the_data() -> None:
 
     def fingerprint(changed: Graph) -> str:
         stream = make_stream(changed, StreamConfig(preprocessing="none"), split_seed=0, order_seed=0)
-        return str(describe(stream)["fingerprint"])
+        return str(data_record(stream).fingerprint)
 
     def variant(**options: Any) -> Graph:
         return tiny_graph((9,) * 4, **options)
@@ -110,11 +118,41 @@ def test_a_finished_run_is_not_repeated(tmp_path: Path) -> None:
     first = run(config, tmp_path / "out")
     before = {path: path.stat().st_mtime_ns for path in first.folder.iterdir()}
     said: list[str] = []
-    again = run(config, tmp_path / "out", resume=True, say=said.append)
+    again = run(config, tmp_path / "out", resume=True, on_message=said.append)
     assert again.folder == first.folder
     assert again.record == first.record
     assert {path: path.stat().st_mtime_ns for path in first.folder.iterdir()} == before
     assert "finished already" in said[0]
+
+
+def older(folder: Path) -> None:
+    """Make a folder as version 1 left it: no versions, all settings in its name, some that came later missing."""
+    for name in ("config.json", "record.json"):
+        if (folder / name).exists():
+            values = json.loads((folder / name).read_text())
+            for key in ("schema_version", "changed"):
+                values.pop(key, None)
+            config = values.get("config", values)
+            del config["train"]["weight_decay"], config["dataset"]["standardise"]
+            (folder / name).write_text(json.dumps(values))
+    folder.rename(folder.with_name(folder.name[:-8] + "01234567"))
+
+
+def test_a_run_of_the_first_version_is_finished_or_resumed(tmp_path: Path) -> None:
+    config = quick(tmp_path)
+    whole = run(config, tmp_path / "whole")
+    expected = results(whole.folder)
+    with_death(config, tmp_path / "out", "task-001.json", before=False)
+    for out in (tmp_path / "whole", tmp_path / "out"):
+        (folder,) = out.iterdir()
+        older(folder)
+        again = run(config, out, resume=True)
+        assert [path.name for path in out.iterdir()] == [again.folder.name]
+        assert results(again.folder) == expected
+    found = find_run(tmp_path / "whole", config)
+    assert found is not None
+    assert (found.record().schema_version, found.record().changed) == (1, None)
+    assert found.record().correct == whole.record.correct
 
 
 def test_resuming_nothing_is_a_new_run(tmp_path: Path) -> None:
@@ -291,7 +329,7 @@ def test_a_run_killed_at_any_moment_ends_like_an_uninterrupted_one(
     if moment in ("the folder is there", "the work has begun"):  # at later ones a busy machine may be too late
         assert process.exitcode == -signal.SIGKILL
         assert "record.json" not in names(out)
-    config = RunConfig.from_values(uninterrupted.record["config"])
+    config = RunConfig.from_values(uninterrupted.record.config)
     assert results(run(config, out, resume=True).folder) == results(uninterrupted.folder)
 
 
@@ -342,5 +380,5 @@ def test_processes_that_share_a_results_folder_lose_nothing(tmp_path: Path) -> N
     assert found[0] == found[1] == found[2] != found[3]
     for answer in answers:
         folder = Path(answer["run_dir"])
-        assert RunStore(folder).record()["config"] == answer["config"]
+        assert RunStore(folder).record().config == answer["config"]
         assert load_file(folder / "state-002.safetensors")

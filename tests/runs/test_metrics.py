@@ -35,20 +35,6 @@ def test_each_metric_is_its_formula(matrix: NDArray[np.float64]) -> None:
     assert math.isclose(metrics.learning_accuracy(matrix), sum(a[j][j] for j in range(last + 1)) / (last + 1))
 
 
-@settings(max_examples=30)
-@given(data=st.data(), size=st.integers(2, 5))
-def test_forward_transfer_is_its_formula(data: st.DataObject, size: int) -> None:
-    full = data.draw(npst.arrays(np.float64, (size, size), elements=st.floats(0, 1)))
-    untrained = data.draw(npst.arrays(np.float64, size, elements=st.floats(0, 1)))
-    expected = sum(full[j - 1, j] - untrained[j] for j in range(1, size)) / (size - 1)
-    assert math.isclose(metrics.forward_transfer(full, untrained), expected, abs_tol=1e-12)
-
-
-def test_forward_transfer_is_not_a_number_where_nothing_was_measured() -> None:
-    assert math.isnan(metrics.forward_transfer(np.array([[1.0, np.nan], [0.5, 1.0]]), np.zeros(2)))
-    assert math.isnan(metrics.forward_transfer(np.ones((1, 1)), np.zeros(1)))
-
-
 def test_a_single_task_forgets_nothing() -> None:
     assert metrics.average_forgetting(np.array([[0.7]])) == 0
 

@@ -243,6 +243,29 @@ def test_any_other_module_takes_backward_passes(module: type[Dense], memory: int
     assert not found.requires_grad
 
 
+def test_backward_passes_are_reported_once_for_each_class(caplog: pytest.LogCaptureFixture) -> None:
+    class One(CustomBackbone):
+        pass
+
+    class Other(CustomBackbone):
+        pass
+
+    graph = tiny_graph()
+    inputs, labels = model_input(graph, None, CPU), random_labels(graph.n_nodes, 3)
+    for kind in (One, Other, One, One):
+        model = kind(Dense(graph.n_features), 7)
+        model.head.grow(3, torch.Generator().manual_seed(0))
+        grand_norms(model, inputs, labels)
+    grand_norms(*case("gcn", graph))
+    assert [(record.name, record.levelname) for record in caplog.records] == [
+        ("evergraph.scores.grand", "WARNING")
+    ] * 2
+    assert [record.getMessage() for record in caplog.records] == [
+        f"{name} has no closed form for gradient norms; backward passes give the same, slower"
+        for name in ("One", "Other")
+    ]
+
+
 def test_a_derived_class_is_another_module() -> None:
     class Scaled(GCN):
         def forward(self, x: Any, graph: Any) -> Tensor:

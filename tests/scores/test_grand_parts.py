@@ -5,7 +5,7 @@ import pytest
 import torch
 from scipy import sparse
 
-from evergraph.backbones.message import InputProduct
+from evergraph.backbones.input_product import InputProduct
 from evergraph.backbones.products import SparseMatrix
 from evergraph.scores.grand.alike import Alike
 from evergraph.scores.grand.neighbourhoods import neighbourhoods

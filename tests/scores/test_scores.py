@@ -1,5 +1,7 @@
 """Every score against brute force, and the contract that all of them keep."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -7,23 +9,14 @@ from numpy.typing import NDArray
 
 from evergraph.backbones import model_input
 from evergraph.data.stream import TaskView, learner_view
-from evergraph.runs.execute import make_learner
-from evergraph.scores import SCORES, ScoreContext, Space
+from evergraph.errors import ConfigError
+from evergraph.hodge import Orientation
+from evergraph.runs.build import make_learner
+from evergraph.scores import SCORES, Scope, ScoreContext, Space
+from evergraph.testing import ScoreContract
+from evergraph.testing.scores import score_context
 from evergraph.training.loop import node_losses
-from evergraph.watch import Watch
 from helpers import quick_config, stream_of, tiny_graph
-
-
-def context(
-    *, sparse_features: bool = False, space: Space = Space.FEATURES, directed: bool = False, seed: int = 0
-) -> ScoreContext:
-    graph = tiny_graph((12, 9), width=6, sparse_features=sparse_features, directed=directed)
-    config = quick_config("finetune", train={"epochs": 5})
-    stream = stream_of(graph, config)
-    learner = make_learner(config, graph.n_features)
-    view = learner_view(stream[0])
-    learner.learn(view, (), Watch())
-    return ScoreContext(view, learner.net, np.random.default_rng(seed), space=space)
 
 
 def points(task: TaskView) -> NDArray[np.float64]:
@@ -35,22 +28,13 @@ def points(task: TaskView) -> NDArray[np.float64]:
 
 
 @pytest.mark.parametrize("name", list(SCORES))
-@pytest.mark.parametrize("sparse_features", [False, True])
-def test_contract(name: str, sparse_features: bool) -> None:
-    """One finite float64 for each training node, the same for the same seed, nothing changed on the way."""
-    one, two = (context(sparse_features=sparse_features) for _ in range(2))
-    before = {key: value.clone() for key, value in one.net.state().items()}
-    values = SCORES[name].score(one).value
-    assert values.dtype == np.float64
-    assert values.shape == (len(one.task.train),)
-    assert np.isfinite(values).all()
-    np.testing.assert_array_equal(values, SCORES[name].score(two).value)
-    assert all(torch.equal(value, before[key]) for key, value in one.net.state().items())
+class TestEveryScore(ScoreContract):
+    pass
 
 
 @pytest.mark.parametrize("sparse_features", [False, True])
 def test_mean_feature_is_minus_the_distance_to_the_class_mean(sparse_features: bool) -> None:
-    given = context(sparse_features=sparse_features)
+    given = score_context(sparse_features=sparse_features)
     x, labels = points(given.task), given.task.train_labels
     brute = [-np.linalg.norm(x[i] - x[labels == labels[i]].mean(axis=0)) for i in range(len(x))]
     np.testing.assert_allclose(SCORES["mf"].score(given).value, brute, atol=1e-5)
@@ -58,7 +42,7 @@ def test_mean_feature_is_minus_the_distance_to_the_class_mean(sparse_features: b
 
 @pytest.mark.parametrize("sparse_features", [False, True])
 def test_coverage_counts_other_classes_nearby(sparse_features: bool) -> None:
-    given = context(sparse_features=sparse_features)
+    given = score_context(sparse_features=sparse_features)
     x, labels = points(given.task), given.task.train_labels
     for distance in (0.5, 0.9, 2.0):
         wider = ScoreContext(given.task, given.net, given.rng, distance=distance)
@@ -70,23 +54,23 @@ def test_coverage_counts_other_classes_nearby(sparse_features: bool) -> None:
 
 
 def test_hidden_space_is_what_the_output_layer_sees() -> None:
-    given = context(space=Space.HIDDEN)
+    given = score_context(space=Space.HIDDEN)
     model = given.net.model
-    hidden = model.embed(*model_input(given.task.graph, given.task.train, given.net.device))  # type: ignore[operator]
+    hidden = model.embed(*model_input(given.task.graph, given.task.train, given.net.device))
     x, labels = hidden.detach().double().numpy(), given.task.train_labels
     brute = [-np.linalg.norm(x[i] - x[labels == labels[i]].mean(axis=0)) for i in range(len(x))]
     np.testing.assert_allclose(SCORES["mf"].score(given).value, brute, atol=1e-5)
 
 
 @pytest.mark.parametrize("directed", [False, True])
-@pytest.mark.parametrize("sign", [-1.0, 1.0])
-def test_hps_is_the_pseudo_inverse_of_the_task(directed: bool, sign: float) -> None:
-    given = context(directed=directed)
+@pytest.mark.parametrize(("orientation", "sign"), [(Orientation.PAPER, -1.0), (Orientation.OPPOSITE, 1.0)])
+def test_hps_is_the_pseudo_inverse_of_the_task(directed: bool, orientation: Orientation, sign: float) -> None:
+    given = score_context(directed=directed)
     dense = given.task.graph.adjacency.toarray().astype(np.float64)
     both = np.maximum(dense, dense.T)
     flow = dense - dense.T if directed else dense
     exact = sign * np.linalg.pinv(np.diag(both.sum(axis=1)) - both) @ flow.sum(axis=1)
-    scores = SCORES["hps"].score(ScoreContext(given.task, given.net, given.rng, sign=sign))
+    scores = SCORES["hps"].score(ScoreContext(given.task, given.net, given.rng, orientation))
     np.testing.assert_allclose(scores.value, exact[given.task.train], atol=1e-8)
     assert scores.certificate["converged"]
 
@@ -96,22 +80,43 @@ def test_hps_of_the_whole_graph_is_read_with_the_right_rows() -> None:
     stream = stream_of(tiny_graph(), config)
     whole = np.arange(stream.graph.n_nodes, dtype=np.float64) ** 2
     task = stream[1]
-    view = learner_view(task, whole)
+    view = learner_view(task, lambda: whole[task.node_ids])
     learner = make_learner(config, stream.graph.n_features)
-    for sign, factor in ((-1.0, 1.0), (1.0, -1.0)):
-        given = ScoreContext(view, learner.net, np.random.default_rng(0), sign=sign, full_graph=True)
-        expected = factor * whole[task.to_global(task.train)]
+    for orientation, factor in ((Orientation.PAPER, 1.0), (Orientation.OPPOSITE, -1.0)):
+        given = ScoreContext(view, learner.net, np.random.default_rng(0), orientation, scope=Scope.FULL)
+        expected = factor * whole[task.node_ids[task.train]]
         np.testing.assert_array_equal(SCORES["hps"].score(given).value, expected)
 
 
+@pytest.mark.parametrize("directed", [False, True])
+def test_hps_of_the_whole_graph_is_the_pseudo_inverse_of_the_graph(directed: bool) -> None:
+    config = quick_config("ftf-er-det")
+    stream = stream_of(tiny_graph(directed=directed), config)
+    dense = stream.graph.adjacency.toarray().astype(np.float64)
+    both = np.maximum(dense, dense.T)
+    flow = dense - dense.T if directed else dense
+    exact = -np.linalg.pinv(np.diag(both.sum(axis=1)) - both) @ flow.sum(axis=1)
+    (view,) = stream.views(1, with_past=False)
+    net = make_learner(config, stream.graph.n_features).net
+    scores = SCORES["hps"].score(ScoreContext(view, net, np.random.default_rng(0), scope=Scope.FULL))
+    np.testing.assert_allclose(scores.value, exact[view.node_ids[view.train]], atol=1e-8)
+
+
+def test_hps_of_the_whole_graph_needs_one() -> None:
+    bare = score_context()
+    given = replace(bare, task=replace(bare.task, whole_potential=None), scope=Scope.FULL)
+    with pytest.raises(ConfigError, match="scope=full needs the whole graph, got only a task"):
+        SCORES["hps"].score(given)
+
+
 def test_degree_counts_neighbours_in_the_task() -> None:
-    given = context()
+    given = score_context()
     degrees = (given.task.graph.adjacency.toarray() > 0).sum(axis=1)
     np.testing.assert_array_equal(SCORES["degree"].score(given).value, degrees[given.task.train])
 
 
 def test_grand_is_the_norm_of_each_nodes_own_gradient() -> None:
-    given = context()
+    given = score_context()
     model, task = given.net.model, given.task
     labels = torch.as_tensor(task.train_labels)
     losses = node_losses(model(*model_input(task.graph, task.train, given.net.device)), labels, None)

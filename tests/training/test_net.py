@@ -8,8 +8,8 @@ from evergraph.backbones import BACKBONES, model_input
 from evergraph.data.stream import TaskStream, learner_view
 from evergraph.errors import StoreError
 from evergraph.methods import METHODS
+from evergraph.runs.build import make_learner
 from evergraph.runs.config import RunConfig
-from evergraph.runs.execute import make_learner
 from evergraph.training.loop import batch_loss
 from evergraph.training.net import Net
 from evergraph.watch import Watch

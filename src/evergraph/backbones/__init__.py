@@ -1,19 +1,9 @@
 """The table of backbones; each is one file with a module and its settings."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, Protocol
-
-import torch
-from torch import Tensor, nn
-
+from evergraph.backbones import gat, gcn, gin
+from evergraph.backbones.base import Backbone, BackboneEntry
 from evergraph.backbones.custom import CustomBackbone
-from evergraph.backbones.gat import GAT, GATConfig
-from evergraph.backbones.gcn import GCN, GCNConfig
-from evergraph.backbones.gin import GIN, GINConfig
-from evergraph.backbones.layers import Head
 from evergraph.backbones.message import MessageGraph, ModelInput, NodeFeatures, Norm, model_input
-from evergraph.config import Settings
 from evergraph.registry import Registry
 
 __all__ = [
@@ -28,43 +18,9 @@ __all__ = [
     "model_input",
 ]
 
-
-class Backbone(Protocol):
-    """What a method needs of a backbone, besides being a torch module."""
-
-    head: Head
-
-    def __call__(self, x: NodeFeatures, graph: MessageGraph) -> Tensor:
-        """Logits of graph.rows: (rows, classes)."""
-        ...
-
-    def embed(self, x: NodeFeatures, graph: MessageGraph) -> Tensor:
-        """What the output layer sees, for graph.rows: (rows, width)."""
-        ...
-
-
-@dataclass(frozen=True)
-class BackboneEntry:
-    """A name's module: build(n_features, settings, generator)."""
-
-    summary: str
-    paper: str
-    config: type[Settings]
-    build: Callable[[int, Any, torch.Generator], nn.Module]
-
-
 BACKBONES: Registry[BackboneEntry] = Registry(
     "backbone",
-    {
-        "gcn": BackboneEntry(
-            "two graph convolutions, symmetric normalisation (or norm=sum, bias=false)",
-            "Kipf and Welling, ICLR 2017",
-            GCNConfig,
-            GCN,
-        ),
-        "gat": BackboneEntry(
-            "two attention layers, 8 heads of 32, dropout 0.6", "Veličković et al., ICLR 2018", GATConfig, GAT
-        ),
-        "gin": BackboneEntry("two sum-aggregating layers with perceptrons", "Xu et al., ICLR 2019", GINConfig, GIN),
-    },
+    {"gcn": gcn.ENTRY, "gat": gat.ENTRY, "gin": gin.ENTRY},
+    entry_type=BackboneEntry,
+    plugins="evergraph.backbones",
 )

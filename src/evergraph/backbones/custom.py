@@ -2,12 +2,13 @@
 
 from torch import Tensor, nn
 
+from evergraph.backbones.base import Backbone
 from evergraph.backbones.layers import Head
 from evergraph.backbones.message import MessageGraph, NodeFeatures
 
 
-class CustomBackbone(nn.Module):
-    """A module of one's own, whose output is the representation of each node, below a head that grows.
+class CustomBackbone(Backbone):
+    """A custom module, whose output is the representation of each node, below a head that grows.
 
     module(x, graph) gets the features of all nodes (a dense or a sparse CSR tensor) and the MessageGraph, whose
     `edge_index` and `operator` say who hears whom, and returns (nodes, width).
@@ -22,8 +23,3 @@ class CustomBackbone(nn.Module):
         """What the output layer sees: (rows, width)."""
         every: Tensor = self.module(x.tensor(), graph)
         return every[graph.rows]
-
-    def forward(self, x: NodeFeatures, graph: MessageGraph) -> Tensor:
-        """(rows, classes)."""
-        logits: Tensor = self.head(self.embed(x, graph))
-        return logits

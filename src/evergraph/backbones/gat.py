@@ -6,8 +6,10 @@ from torch import Tensor, nn
 from torch.nn.functional import elu
 
 from evergraph.backbones.attention import attended, attention
+from evergraph.backbones.base import Backbone, BackboneEntry
+from evergraph.backbones.input_product import InputProduct
 from evergraph.backbones.layers import Dropout, Head, InputLinear, glorot
-from evergraph.backbones.message import InputProduct, MessageGraph, NodeFeatures
+from evergraph.backbones.message import MessageGraph, ModelInput, NodeFeatures
 from evergraph.config import Settings
 
 
@@ -26,12 +28,14 @@ class GATConfig(Settings):
         return self
 
 
-class GAT(nn.Module):
+class GAT(Backbone):
     """Each node averages its neighbours' W h_j with weights softmax_j LeakyReLU(a_to·W h_i + a_from·W h_j).
 
     First layer: `heads` heads side by side and an ELU; second layer: one head with an output for each class.
     Dropout falls on the features, on the hidden layer and on the attention weights.
     """
+
+    head: "AttentionHead"
 
     def __init__(self, n_features: int, config: GATConfig, generator: torch.Generator):
         super().__init__()
@@ -77,6 +81,15 @@ class GAT(nn.Module):
         z = self.dropout(self.hidden(x, graph)) @ self.head.weight
         return self.head.attended(z, z, graph, self.slope, self.dropout) + self.head.bias
 
+    def hidden_layer(self, inputs: ModelInput) -> Tensor:
+        return self.hidden(*inputs)[inputs.graph.own(2)]
+
+    def attention_weights(self, inputs: ModelInput) -> list[Tensor]:
+        x, graph = inputs
+        first = self.first.multiply(self.input_product(x))
+        second = self.hidden(x, graph) @ self.head.weight
+        return [self.attention(first, graph), self.head.attention(second, graph, self.slope)]
+
 
 class AttentionHead(Head):
     """An output layer with attention; a class that arrives leaves the attention as it was until it is trained."""
@@ -110,3 +123,8 @@ class AttentionHead(Head):
 def _by_head(vectors: Tensor) -> Tensor:
     """One vector for each head as the columns of a matrix, each in its head's rows: (heads * width, heads)."""
     return torch.block_diag(*vectors.unsqueeze(2).unbind())  # type: ignore[no-untyped-call,no-any-return]
+
+
+ENTRY = BackboneEntry(
+    "two attention layers, 8 heads of 32, dropout 0.6", "Veličković et al., ICLR 2018", GATConfig, GAT
+)

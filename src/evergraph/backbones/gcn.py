@@ -2,10 +2,12 @@
 
 import torch
 from pydantic import Field
-from torch import Tensor, nn
+from torch import Tensor
 
+from evergraph.backbones.base import Backbone, BackboneEntry
+from evergraph.backbones.input_product import InputProduct
 from evergraph.backbones.layers import Head, InputLinear
-from evergraph.backbones.message import InputProduct, MessageGraph, NodeFeatures, Norm
+from evergraph.backbones.message import MessageGraph, ModelInput, NodeFeatures, Norm
 from evergraph.config import Settings
 
 
@@ -21,7 +23,7 @@ class GCNConfig(Settings):
     bias: bool = True
 
 
-class GCN(nn.Module):
+class GCN(Backbone):
     """logits = Â relu(Â X W1 + b1) W2 + b2, with Â = D^-1/2 (A + I) D^-1/2 or, for norm = "sum", A + I."""
 
     def __init__(self, n_features: int, config: GCNConfig, generator: torch.Generator):
@@ -45,3 +47,17 @@ class GCN(nn.Module):
     def forward(self, x: NodeFeatures, graph: MessageGraph) -> Tensor:
         """(rows, classes); the narrow product with the head comes first, it makes the propagation cheap."""
         return graph.operator(self.norm, 2) @ (self.hidden(x) @ self.head.weight) + self.head.bias
+
+    def hidden_layer(self, inputs: ModelInput) -> Tensor:
+        return self.hidden(inputs.x)[inputs.graph.own(2)]
+
+    def linear_maps(self, inputs: ModelInput) -> list[Tensor]:
+        return [self.first.multiply(inputs.x.restricted()), self.hidden(inputs.x) @ self.head.weight]
+
+
+ENTRY = BackboneEntry(
+    "two graph convolutions, symmetric normalisation (or norm=sum, bias=false)",
+    "Kipf and Welling, ICLR 2017",
+    GCNConfig,
+    GCN,
+)

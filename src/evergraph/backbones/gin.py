@@ -2,10 +2,12 @@
 
 import torch
 from pydantic import Field
-from torch import Tensor, nn
+from torch import Tensor
 
+from evergraph.backbones.base import Backbone, BackboneEntry
+from evergraph.backbones.input_product import InputProduct
 from evergraph.backbones.layers import Head, InputLinear, Linear
-from evergraph.backbones.message import InputProduct, MessageGraph, NodeFeatures, Norm
+from evergraph.backbones.message import MessageGraph, ModelInput, NodeFeatures, Norm
 from evergraph.config import Settings
 
 
@@ -15,7 +17,7 @@ class GINConfig(Settings):
     hidden: int = Field(256, ge=1, le=65_536)
 
 
-class GIN(nn.Module):
+class GIN(Backbone):
     """h' = MLP(h_i + sum of neighbours h_j), twice: the GIN-0 of the paper (ε = 0), without batch normalisation.
 
     ε is fixed at 0 because the first sum then never changes and is computed once a task; the paper found no
@@ -42,7 +44,12 @@ class GIN(nn.Module):
         """What the output layer sees: (rows, hidden)."""
         return torch.relu_(self.third(graph.operator(Norm.SUM, 2) @ self.hidden(x)))
 
-    def forward(self, x: NodeFeatures, graph: MessageGraph) -> Tensor:
-        """(rows, classes)."""
-        logits: Tensor = self.head(self.embed(x, graph))
-        return logits
+    def hidden_layer(self, inputs: ModelInput) -> Tensor:
+        return self.hidden(inputs.x)[inputs.graph.own(2)]
+
+    def linear_maps(self, inputs: ModelInput) -> list[Tensor]:
+        """The first map of each perceptron."""
+        return [self.first.multiply(inputs.x.restricted()), self.hidden(inputs.x) @ self.third.weight]
+
+
+ENTRY = BackboneEntry("two sum-aggregating layers with perceptrons", "Xu et al., ICLR 2019", GINConfig, GIN)

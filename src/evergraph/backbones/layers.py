@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor, nn
 
-from evergraph.backbones.message import InputProduct
+from evergraph.backbones.input_product import InputProduct
 
 
 def glorot(rows: int, columns: int, generator: torch.Generator) -> Tensor:

@@ -1,6 +1,5 @@
 """The graph and the features as a backbone sees them; what no parameter changes is computed once and kept."""
 
-from collections.abc import Callable
 from enum import Enum
 from typing import NamedTuple
 
@@ -10,14 +9,10 @@ from numpy.typing import NDArray
 from scipy import sparse
 from torch import Tensor
 
-from evergraph.backbones.products import Pattern, SparseMatrix, chain_product
+from evergraph.backbones.input_product import InputProduct, as_input, propagate
+from evergraph.backbones.products import Pattern, SparseMatrix
 from evergraph.data.graph import Features, Graph, row_entries
 from evergraph.errors import DataError
-
-DENSE_FROM = 0.1
-"""From this density on, a dense product is faster than a sparse one on a CPU (measured: ten times the rate)."""
-DENSE_BYTES = 8 << 30
-"""A propagated feature matrix larger than this is kept as two sparse factors instead."""
 
 
 class Norm(Enum):
@@ -37,6 +32,7 @@ class MessageGraph:
     """
 
     def __init__(self, graph: Graph, rows: NDArray[np.int64] | None, device: torch.device, depth: int = 2):
+        self.graph = graph
         self.device = device
         self.n_nodes = graph.n_nodes
         self.depth = depth
@@ -106,35 +102,6 @@ class MessageGraph:
         return torch.as_tensor(np.stack([source, target]).astype(np.int64), device=self.device)
 
 
-class InputProduct:
-    """A constant matrix M (nodes, features) as a product of factors, to be multiplied with the first weight.
-
-    dense: M itself; or sparse factors, of which the last is restricted to `columns`, the features that occur.
-    """
-
-    def __init__(self, dense: Tensor | None, factors: list[SparseMatrix], columns: Tensor | None):
-        self.dense = dense
-        self.factors = factors
-        self.columns = columns
-
-    def linear(self, weight: Tensor, bias: Tensor) -> Tensor:
-        """M W + b; W has a row for each of `columns` where those are given, else one for each feature."""
-        return torch.addmm(bias, self.dense, weight) if self.dense is not None else self.multiply(weight).add_(bias)
-
-    def multiply(self, weight: Tensor) -> Tensor:
-        """M W."""
-        if self.dense is not None:
-            return self.dense @ weight
-        return chain_product(self.factors, weight)
-
-    def dropped(self, dropout: Callable[[Tensor], Tensor]) -> "InputProduct":
-        """The product of the same pattern with dropout on the values of M; for a single factor only."""
-        if self.dense is not None:
-            return InputProduct(dropout(self.dense), [], None)
-        (factor,) = self.factors
-        return InputProduct(None, [factor.with_values(dropout(factor.values))], self.columns)
-
-
 class NodeFeatures:
     """The features of one message graph's nodes, and their first propagation, made once for each norm."""
 
@@ -167,50 +134,6 @@ class NodeFeatures:
         return self._products[None]
 
 
-def propagate(
-    features: Features, step: sparse.csr_array, nodes: NDArray[np.int64], device: torch.device
-) -> InputProduct:
-    """step @ features[nodes] in whichever form makes the products of an epoch cheapest."""
-    local: Features = features if len(nodes) == features.shape[0] else features[nodes]
-    if isinstance(local, np.ndarray):
-        return InputProduct(SparseMatrix.of(step, device) @ torch.as_tensor(local, device=device), [], None)
-    sample = np.linspace(0, step.shape[0] - 1, min(64, step.shape[0])).astype(np.int64)
-    entries = (step[sample] @ local).nnz / max(len(sample), 1)
-    if entries > DENSE_FROM * local.shape[1] and step.shape[0] * local.shape[1] * 4 <= DENSE_BYTES:
-        return InputProduct(_dense_product(step, local, device), [], None)
-    if entries * step.shape[0] < local.nnz + step.nnz:
-        return as_input(sparse.csr_array(step @ local), device)
-    last = as_input(local, device)
-    if last.dense is not None:
-        return InputProduct(SparseMatrix.of(step, device) @ last.dense, [], None)
-    return InputProduct(None, [SparseMatrix.of(step, device), *last.factors], last.columns)
-
-
-def as_input(matrix: Features, device: torch.device) -> InputProduct:
-    """A matrix as an input product, without the features that no node has where it is sparse."""
-    if isinstance(matrix, np.ndarray):
-        return InputProduct(torch.as_tensor(matrix, device=device), [], None)
-    rows, width = matrix.shape
-    if matrix.nnz > DENSE_FROM * rows * width and rows * width * 4 <= DENSE_BYTES:
-        return InputProduct(torch.as_tensor(matrix.toarray(), device=device), [], None)
-    columns, positions = np.unique(matrix.indices, return_inverse=True)
-    compact = sparse.csr_array((matrix.data, positions, matrix.indptr), shape=(rows, len(columns)))
-    kept = torch.as_tensor(columns.astype(np.int64), device=device)
-    return InputProduct(None, [SparseMatrix.of(compact, device)], kept)
-
-
-def _dense_product(step: sparse.csr_array, features: sparse.csr_array, device: torch.device) -> Tensor:
-    """step @ features as a dense tensor, a block of columns at a time: the features are never dense as a whole."""
-    operator = SparseMatrix.of(step, device)
-    by_column = features.tocsc()
-    result = torch.empty(step.shape[0], features.shape[1], device=device)
-    width = 512
-    for start in range(0, features.shape[1], width):
-        block = by_column[:, start : start + width].toarray()
-        result[:, start : start + width] = operator @ torch.as_tensor(block, device=device)
-    return result
-
-
 class ModelInput(NamedTuple):
     """What a backbone is called with."""
 
@@ -224,3 +147,9 @@ def model_input(graph: Graph, rows: NDArray[np.int64] | None, device: torch.devi
         raise DataError(f"{graph.name} has no features, and a backbone needs some; derive them with --features")
     message_graph = MessageGraph(graph, rows, device)
     return ModelInput(NodeFeatures(graph.features, message_graph), message_graph)
+
+
+def everywhere(inputs: ModelInput) -> ModelInput:
+    """The same graph and features, prepared for the outputs of all nodes."""
+    graph = MessageGraph(inputs.graph.graph, None, inputs.graph.device, inputs.graph.depth)
+    return ModelInput(NodeFeatures(inputs.x.values, graph), graph)

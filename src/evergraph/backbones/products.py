@@ -6,7 +6,7 @@ pattern because CSR times dense is an order of magnitude faster on a CPU than ga
 
 import warnings
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
@@ -15,11 +15,23 @@ from numpy.typing import NDArray
 from scipy import sparse
 from torch import Tensor
 
-warnings.filterwarnings("ignore", message=".*[Ss]parse (CSR tensor support is in beta|invariant checks).*")
-
-
 WIDE = 32
 """From so many dense columns on, adding up rows is faster than torch's sparse product, up to twice (measured)."""
+
+
+@cache
+def _first_csr_tensor() -> None:
+    """torch warns once in a process that CSR tensors are in beta; that is said here, where nobody hears it."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        pointers = torch.zeros(1, dtype=torch.int32)
+        torch.sparse_csr_tensor(pointers, pointers[:0], torch.empty(0), size=(0, 0), check_invariants=False)
+
+
+def csr_tensor(crow: Tensor, col: Tensor, values: Tensor, size: tuple[int, int]) -> Tensor:
+    """A CSR tensor that is valid by construction, so torch need not check it."""
+    _first_csr_tensor()
+    return torch.sparse_csr_tensor(crow, col, values, size=size, check_invariants=False)
 
 
 class Pattern:
@@ -53,8 +65,8 @@ class Pattern:
         return pattern, torch.as_tensor((flipped.data - 1).astype(np.int64), device=self.device)
 
     def matrix(self, values: Tensor) -> Tensor:
-        """The CSR tensor with these values; valid by construction, so torch need not check it."""
-        return torch.sparse_csr_tensor(self.crow, self.col, values, size=self.shape, check_invariants=False)
+        """The CSR tensor with these values."""
+        return csr_tensor(self.crow, self.col, values, self.shape)
 
     @cached_property
     def _row_incidence(self) -> Tensor:
@@ -93,8 +105,7 @@ class Pattern:
 
 def _incidence(crow: Tensor, columns: Tensor) -> Tensor:
     ones = torch.ones(len(columns), device=crow.device)
-    size = (len(crow) - 1, len(columns))
-    return torch.sparse_csr_tensor(crow, columns.int(), ones, size=size, check_invariants=False)
+    return csr_tensor(crow, columns.int(), ones, (len(crow) - 1, len(columns)))
 
 
 class SparseMatrix:

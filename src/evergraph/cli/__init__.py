@@ -1,14 +1,19 @@
-"""The command line: one file a command; each parses, calls and prints."""
+"""The command line: one file a command; each parses, calls and prints.
 
+A command imports what it needs when it runs, so that --help and --version need neither torch nor matplotlib.
+"""
+
+import logging
 import os
 import shlex
 import sys
+from importlib.util import find_spec
 
 import typer
 
 from evergraph import __version__
-from evergraph.cli import bench, data, listing, report, reproduce, run, score, show
-from evergraph.cli.console import STDERR
+from evergraph.cli import bench, data, listing, report, run, score, show
+from evergraph.cli.console import STDERR, note
 from evergraph.errors import ConfigError, ConvergenceError, DataError, StoreError
 
 DONE, FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
@@ -26,7 +31,10 @@ app.command("bench", epilog=bench.EXAMPLE)(bench.bench_command)
 app.command("list", epilog=listing.EXAMPLE)(listing.list_command)
 app.command("show", epilog=show.EXAMPLE)(show.show_command)
 app.command("report", epilog=report.EXAMPLE)(report.report_command)
-app.command("reproduce", epilog=reproduce.EXAMPLE)(reproduce.reproduce_command)
+if find_spec("evergraph.paper"):  # the rest works without what knows the paper
+    from evergraph.cli import reproduce
+
+    app.command("reproduce", epilog=reproduce.EXAMPLE)(reproduce.reproduce_command)
 app.add_typer(data.app, name="data")
 
 
@@ -43,7 +51,9 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def run_main(arguments: list[str]) -> int:
-    """The exit code of a command line; whatever goes wrong is told in one sentence on stderr."""
+    """The exit code of a command line; whatever goes wrong is reported in one sentence on stderr."""
+    notices = _Notices()
+    logging.getLogger("evergraph").addHandler(notices)
     try:
         code = app(arguments or ["--help"], prog_name="evergraph", standalone_mode=False)
     except (DataError, ConfigError, StoreError) as error:
@@ -54,9 +64,18 @@ def run_main(arguments: list[str]) -> int:
         return _interrupted(arguments)
     except Exception as error:
         return _unexpected(error)
+    finally:
+        logging.getLogger("evergraph").removeHandler(notices)
     if code == INTERRUPTED:  # some versions of typer answer an interruption themselves
         return _interrupted(arguments)
     return code if isinstance(code, int) else DONE
+
+
+class _Notices(logging.Handler):
+    """Shows what the library logs as notes."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        note(record.getMessage())
 
 
 def _unexpected(error: Exception) -> int:
@@ -82,6 +101,6 @@ def _interrupted(arguments: list[str]) -> int:
         again = arguments if "--resume" in arguments else [*arguments, "--resume"]
         command = "evergraph " + shlex.join(again)
         STDERR.print(
-            f"finished tasks are kept; go on with: {command}", markup=False, highlight=False, soft_wrap=True
+            f"finished tasks are kept; resume with: {command}", markup=False, highlight=False, soft_wrap=True
         )
     return INTERRUPTED

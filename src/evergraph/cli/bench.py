@@ -2,16 +2,26 @@
 
 from collections import Counter
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from evergraph.cli.console import STDOUT, print_json
-from evergraph.cli.execution import Done, ExecutorName, ExecutorOption, Jobs, RayAddress, do_runs, finished_runs
-from evergraph.cli.run import DataDir
-from evergraph.experiments.grid import Experiment, read_experiment
-from evergraph.results.records import write_records
-from evergraph.runs.config import RunConfig
+from evergraph.cli.options import (
+    AsJson,
+    DataDir,
+    ExecutorName,
+    ExecutorOption,
+    Jobs,
+    Plugins,
+    RayAddress,
+    complete_settings,
+)
+
+if TYPE_CHECKING:
+    from evergraph.cli.execution import GridOutcome
+    from evergraph.experiments.grid import Experiment
+    from evergraph.runs.config import RunConfig
 
 EXAMPLE = "Example: evergraph bench experiments/smoke.toml --jobs 2 --dry-run"
 
@@ -30,9 +40,14 @@ def bench_command(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Only list the runs and which of them are done.")
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout.")] = False,
+    plugin: Plugins = None,
+    as_json: AsJson = False,
 ) -> None:
     """Do every run of an experiment that is not done yet, each in a process of its own."""
+    from evergraph.cli.execution import do_runs, finished_runs
+    from evergraph.experiments.grid import read_experiment
+    from evergraph.results.records import write_records
+
     experiment = read_experiment(file)
     if dry_run:
         _print_plan(experiment, finished_runs(experiment.configs, out), as_json=as_json)
@@ -47,13 +62,13 @@ def bench_command(
         ray_address=ray_address,
     )
     if export is not None:
-        write_records(export, experiment.name, done.folders.values())
+        write_records(export, experiment.name, done.folders.values(), complete_settings)
     _print_end(experiment, done, as_json=as_json)
     if done.failures:
         raise typer.Exit(1)
 
 
-def _print_plan(experiment: Experiment, done: dict[RunConfig, Path], *, as_json: bool) -> None:
+def _print_plan(experiment: "Experiment", done: "dict[RunConfig, Path]", *, as_json: bool) -> None:
     rows = [{"run": config.label(), "done": config in done} for config in experiment.configs]
     if as_json:
         print_json({"experiment": experiment.name, "runs": rows})
@@ -64,7 +79,7 @@ def _print_plan(experiment: Experiment, done: dict[RunConfig, Path], *, as_json:
     STDOUT.print(f"{len(rows)} runs: {counts[True]} done, {counts[False]} to do", highlight=False)
 
 
-def _print_end(experiment: Experiment, done: Done, *, as_json: bool) -> None:
+def _print_end(experiment: "Experiment", done: "GridOutcome", *, as_json: bool) -> None:
     folders = [str(folder) for folder in done.folders.values()]
     failures = {config.label(): error for config, error in done.failures.items()}
     if as_json:

@@ -2,18 +2,16 @@
 
 import math
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-import numpy as np
 import typer
-from rich.table import Table
 
 from evergraph.cli.console import STDOUT, note, print_json
-from evergraph.cli.run import DataDir
-from evergraph.data.datasets import DATASETS, is_path, load_dataset, locator
-from evergraph.data.graph import Graph
-from evergraph.data.stream import StreamConfig, class_plan
+from evergraph.cli.options import AsJson, DataDir, Features, Plugins
 from evergraph.errors import DataError
+
+if TYPE_CHECKING:
+    from evergraph.data.graph import Graph
 
 app = typer.Typer(
     help="List, inspect, fetch and check data sets.",
@@ -21,12 +19,15 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 Name = Annotated[str, typer.Argument(help="Name of a data set, or path of a graph file.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout.")]
 
 
 @app.command("list", epilog="Example: evergraph data list")
-def list_command(as_json: AsJson = False, data_dir: DataDir = None) -> None:
+def list_command(plugin: Plugins = None, as_json: AsJson = False, data_dir: DataDir = None) -> None:
     """List the data sets and whether their files are on this disk."""
+    from rich.table import Table
+
+    from evergraph.data.datasets import DATASETS, locator
+
     locator(data_dir)  # complains about a folder that is not there
     rows = [
         {"name": name, "summary": entry.summary, "here": _is_here(name, data_dir), "licence": entry.licence}
@@ -44,17 +45,20 @@ def list_command(as_json: AsJson = False, data_dir: DataDir = None) -> None:
 @app.command("info", epilog="Example: evergraph data info digits --json")
 def info_command(
     name: Name,
-    features: Annotated[str | None, typer.Option(help="Derive features: spectral:D or degree.")] = None,
+    features: Features = None,
+    plugin: Plugins = None,
     as_json: AsJson = False,
     data_dir: DataDir = None,
 ) -> None:
     """Count nodes, edges, features, classes and tasks after standardisation."""
+    from evergraph.data.datasets import load_dataset
+
     graph = load_dataset(name, features=features, data_dir=data_dir, progress=True)
-    _print_facts({**_about(name), **describe(graph)}, as_json=as_json)
+    _print_facts({**_about(name), **graph_facts(graph)}, as_json=as_json)
 
 
 @app.command("fetch", epilog="Example: evergraph data fetch digits")
-def fetch_command(name: Name, as_json: AsJson = False, data_dir: DataDir = None) -> None:
+def fetch_command(name: Name, plugin: Plugins = None, as_json: AsJson = False, data_dir: DataDir = None) -> None:
     """Bring the files of a data set to this disk, unless they are here."""
     files = _files(name, data_dir, download=True)
     if not files:
@@ -63,8 +67,10 @@ def fetch_command(name: Name, as_json: AsJson = False, data_dir: DataDir = None)
 
 
 @app.command("check", epilog="Example: evergraph data check digits")
-def check_command(name: Name, as_json: AsJson = False, data_dir: DataDir = None) -> None:
+def check_command(name: Name, plugin: Plugins = None, as_json: AsJson = False, data_dir: DataDir = None) -> None:
     """Load a data set completely and compare it with what is known of it."""
+    from evergraph.data.datasets import DATASETS, is_path, load_dataset
+
     graph = load_dataset(name, data_dir=data_dir, progress=True)
     found = (graph.n_nodes, graph.n_edges)
     known = None if is_path(name) else DATASETS[name].counts
@@ -74,11 +80,15 @@ def check_command(name: Name, as_json: AsJson = False, data_dir: DataDir = None)
             f"got {found[0]:,} and {found[1]:,} instead; fetch its files again"
         )
     verdict = "loads" if known is None else "loads, and its counts are the published ones"
-    _print_facts({"name": name, "ok": True, "verdict": verdict, **describe(graph)}, as_json=as_json)
+    _print_facts({"name": name, "ok": True, "verdict": verdict, **graph_facts(graph)}, as_json=as_json)
 
 
-def describe(graph: Graph) -> dict[str, Any]:
+def graph_facts(graph: "Graph") -> dict[str, Any]:
     """The counts of a graph; `edges` counts adjacency entries, so an undirected edge twice."""
+    import numpy as np
+
+    from evergraph.data.stream import StreamConfig, class_plan
+
     config = StreamConfig()
     order, messages = class_plan(graph, config, 0)
     sizes = np.unique(graph.labels, return_counts=True)[1]
@@ -97,6 +107,8 @@ def describe(graph: Graph) -> dict[str, Any]:
 
 
 def _about(name: str) -> dict[str, Any]:
+    from evergraph.data.datasets import DATASETS, is_path
+
     if is_path(name):
         return {}
     entry = DATASETS[name]
@@ -104,6 +116,8 @@ def _about(name: str) -> dict[str, Any]:
 
 
 def _files(name: str, data_dir: Path | None, *, download: bool) -> list[str]:
+    from evergraph.data.datasets import DATASETS, is_path, locator
+
     if is_path(name):
         raise DataError(f"the name of a data set is wanted, got the path {name} instead; a file needs no fetching")
     locate = locator(data_dir, download=download, progress=True)
@@ -122,6 +136,8 @@ def _print_facts(facts: dict[str, Any], *, as_json: bool) -> None:
     if as_json:
         print_json(facts)
         return
+    from rich.table import Table
+
     table = Table(show_header=False, box=None, pad_edge=False)
     for key, value in facts.items():
         shown = (

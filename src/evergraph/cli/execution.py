@@ -1,4 +1,4 @@
-"""What bench and reproduce share: many runs, those that are done left alone, the others shown while they go on."""
+"""What bench and reproduce share: many runs, those that are done left alone, the others shown while they run."""
 
 import os
 import sys
@@ -6,41 +6,22 @@ import time
 from collections.abc import Sequence
 from contextlib import redirect_stdout
 from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
 
-import typer
 from rich.live import Live
 from rich.table import Table
 
 from evergraph.cli.console import STDERR
+from evergraph.cli.options import ExecutorName
 from evergraph.errors import ConfigError
 from evergraph.experiments.local import Job, Outcome, run_local
-from evergraph.experiments.ray import run_ray
 from evergraph.runs.config import RunConfig
-from evergraph.runs.store import RunStore
-
-
-class ExecutorName(StrEnum):
-    """What does the runs: processes on this machine, or a Ray cluster."""
-
-    LOCAL = "local"
-    RAY = "ray"
-
-
-Jobs = Annotated[int, typer.Option("--jobs", min=1, help="Runs at the same time.")]
-ExecutorOption = Annotated[
-    ExecutorName, typer.Option("--executor", help="Processes on this machine, or a Ray cluster.")
-]
-RayAddress = Annotated[
-    str | None,
-    typer.Option("--ray-address", metavar="HOST:PORT", help="An existing Ray cluster; without it, one is started."),
-]
+from evergraph.runs.execute import find_run
+from evergraph.runs.plugins import loaded_plugins
 
 
 @dataclass(frozen=True)
-class Done:
+class GridOutcome:
     """What became of many runs: the folders of the finished ones and the reasons of the failed ones."""
 
     folders: dict[RunConfig, Path]
@@ -56,31 +37,33 @@ def do_runs(
     jobs: int,
     executor: ExecutorName = ExecutorName.LOCAL,
     ray_address: str | None = None,
-) -> Done:
+) -> GridOutcome:
     """Do every run that is not done yet, with a live table on stderr; folders come in the order of the runs."""
     if ray_address is not None and executor is not ExecutorName.RAY:
         raise ConfigError(f"--ray-address goes with --executor ray, got --executor {executor.value} instead")
     folders = finished_runs(configs, out)
     waiting = [config for config in dict.fromkeys(configs) if config not in folders]
-    job = Job(out, data_dir, max(1, (os.cpu_count() or 1) // jobs))
-    # Ray tells of nodes that died on stdout, where only the result belongs
-    with redirect_stdout(sys.stderr), Board(name, len(folders), len(folders) + len(waiting)) as board:
+    job = Job(out, data_dir, max(1, (os.cpu_count() or 1) // jobs), loaded_plugins())
+    # Ray reports nodes that died on stdout, where only the result belongs
+    with redirect_stdout(sys.stderr), ProgressTable(name, len(folders), len(folders) + len(waiting)) as progress:
         if executor is ExecutorName.RAY:
-            ended = run_ray(waiting, job, jobs, ray_address, board.show)
+            from evergraph.experiments.ray import run_ray
+
+            ended = run_ray(waiting, job, jobs, ray_address, progress.show)
         else:
-            ended = run_local(waiting, job, jobs, board.show)
+            ended = run_local(waiting, job, jobs, progress.show)
     folders |= {outcome.config: outcome.folder for outcome in ended if outcome.folder is not None}
     failures = {outcome.config: outcome.error for outcome in ended if outcome.error is not None}
-    return Done({config: folders[config] for config in configs if config in folders}, failures)
+    return GridOutcome({config: folders[config] for config in configs if config in folders}, failures)
 
 
 def finished_runs(configs: Sequence[RunConfig], out: Path) -> dict[RunConfig, Path]:
     """The folders of those runs that are done already."""
-    stores = {config: RunStore.find(out, config) for config in configs}
+    stores = {config: find_run(out, config) for config in configs}
     return {config: store.folder for config, store in stores.items() if store is not None and store.finished}
 
 
-class Board:
+class ProgressTable:
     """The live table: done, running, failed, waiting and the time left."""
 
     def __init__(self, name: str, already: int, total: int):
@@ -90,7 +73,7 @@ class Board:
         self.start = time.monotonic()
         self.live = Live(console=STDERR, refresh_per_second=2, transient=True)
 
-    def __enter__(self) -> "Board":
+    def __enter__(self) -> "ProgressTable":
         return self
 
     def __exit__(self, *error: object) -> None:

@@ -1,16 +1,15 @@
 """evergraph list: what there is to choose from."""
 
 from enum import Enum
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.table import Table
 
-from evergraph.backbones import BACKBONES
-from evergraph.cli.console import STDOUT, print_json
-from evergraph.data.datasets import DATASETS
-from evergraph.methods import METHODS
-from evergraph.scores import SCORES
+from evergraph.cli.console import STDOUT, note, print_json
+from evergraph.cli.options import AsJson, Plugins
+
+if TYPE_CHECKING:
+    from evergraph.registry import Registry
 
 EXAMPLE = "Example: evergraph list methods"
 
@@ -25,34 +24,55 @@ class Kind(Enum):
 
 
 def list_command(
-    kind: Annotated[Kind, typer.Argument(help="What to list.")],
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout.")] = False,
+    kind: Annotated[Kind, typer.Argument(help="What to list.")], plugin: Plugins = None, as_json: AsJson = False
 ) -> None:
     """List methods, backbones, data sets or scores."""
-    rows = listing(kind)
+    from rich.table import Table
+
+    table = table_of(kind)
+    rows = listing(table)
     if as_json:
         print_json({kind.value: rows})
         return
-    table = Table("name", "what it is", "source" if kind is Kind.DATASETS else "paper", box=None, pad_edge=False)
+    shown = Table("name", "what it is", "source" if kind is Kind.DATASETS else "paper", box=None, pad_edge=False)
     for row in rows:
-        table.add_row(row["name"], row["summary"], row["paper"])
-    STDOUT.print(table)
+        shown.add_row(row["name"], row["summary"], row["paper"])
+    STDOUT.print(shown)
+    for row in rows:
+        if row["plugin"]:
+            note(f"{row['name']} is a plug-in: {row['plugin']}")
+    for name, reason in table.broken.items():
+        note(f"{name} of {reason}")
 
 
-def listing(kind: Kind) -> list[dict[str, Any]]:
-    """Name, summary, paper and default settings of each entry of a table."""
+def table_of(kind: Kind) -> "Registry[Any]":
+    """The table of a kind; backbones, methods and scores need torch."""
     if kind is Kind.DATASETS:
-        return [
-            {"name": name, "summary": entry.summary, "paper": entry.citation, "settings": defaults(entry.options)}
-            for name, entry in DATASETS.items()
-        ]
-    if kind is Kind.SCORES:
-        return [{"name": name, "summary": entry.summary, "paper": entry.paper} for name, entry in SCORES.items()]
-    entries = METHODS if kind is Kind.METHODS else BACKBONES
-    return [
-        {"name": name, "summary": entry.summary, "paper": entry.paper, "settings": defaults(entry.config)}
-        for name, entry in entries.items()
-    ]
+        from evergraph.data.datasets import DATASETS
+
+        return DATASETS
+    if kind is Kind.BACKBONES:
+        from evergraph.backbones import BACKBONES
+
+        return BACKBONES
+    if kind is Kind.METHODS:
+        from evergraph.methods import METHODS
+
+        return METHODS
+    from evergraph.scores import SCORES
+
+    return SCORES
+
+
+def listing(table: "Registry[Any]") -> list[dict[str, Any]]:
+    """Name, summary, paper, default settings and origin of each entry of a table."""
+    rows = []
+    for name, entry in table.items():
+        settings = getattr(entry, "config", None) or getattr(entry, "options", None)
+        paper = getattr(entry, "paper", None) or getattr(entry, "citation", "")
+        row = {"name": name, "summary": entry.summary, "paper": paper, "plugin": table.source(name)}
+        rows.append(row if settings is None else {**row, "settings": defaults(settings)})
+    return rows
 
 
 def defaults(settings: Any) -> dict[str, Any]:

@@ -2,15 +2,15 @@
 
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from evergraph.cli.console import STDOUT, note, print_json
-from evergraph.report.page import page, page_facts, write_page
-from evergraph.results.groups import data_sets
-from evergraph.results.load import read_results
-from evergraph.results.published import PublishedResults
+from evergraph.cli.options import AsJson, complete_settings
+
+if TYPE_CHECKING:
+    from evergraph.results.published import PublishedResults
 
 EXAMPLE = "Example: evergraph report runs/NAME-OF-THE-RUN --out report.html"
 
@@ -20,10 +20,14 @@ def report_command(
         list[Path], typer.Argument(help="Run folders, folders of them, or files of records (bench --export).")
     ],
     out: Annotated[Path, typer.Option(help="The page.")] = Path("report.html"),
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Write one page with the tables and figures of finished runs; it opens without a network."""
-    found, notes = read_results(results)
+    from evergraph.report.page import page, page_facts, write_page
+    from evergraph.results.groups import data_sets
+    from evergraph.results.load import read_results
+
+    found, notes = read_results(results, complete_settings)
     data = data_sets(found)
     published = published_results()
     content = page(data, notes, published)
@@ -38,7 +42,7 @@ def report_command(
     STDOUT.print(f"{out}: {len(found)} runs, {size / 2**10:.0f} KiB", markup=False, highlight=False, soft_wrap=True)
 
 
-def published_results() -> PublishedResults | None:
+def published_results() -> "PublishedResults | None":
     """The paper's values, where the package that knows them is there."""
     if find_spec("evergraph.paper") is None:
         return None

@@ -3,26 +3,36 @@
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.table import Table
 
-from evergraph.backbones import BACKBONES
 from evergraph.cli.console import STDOUT, note, print_json
-from evergraph.cli.execution import ExecutorName, ExecutorOption, Jobs, RayAddress, do_runs
-from evergraph.cli.run import DataDir
-from evergraph.data.datasets import DATASETS, DerivedFeatures, is_path
+from evergraph.cli.options import (
+    AsJson,
+    DataDir,
+    ExecutorName,
+    ExecutorOption,
+    Features,
+    Jobs,
+    Plugins,
+    RayAddress,
+    complete_settings,
+)
 from evergraph.errors import ConfigError, StoreError
-from evergraph.paper.exhibits import Exhibit, make_exhibit
-from evergraph.paper.targets import TARGETS, Request, Target
-from evergraph.results.load import Result, read_results
-from evergraph.results.projection import project
-from evergraph.runs.config import RunConfig
+from evergraph.paper import TARGET_NAMES
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from evergraph.paper.exhibit import Exhibit
+    from evergraph.paper.targets import Request, Target
+    from evergraph.results.load import Result
+    from evergraph.runs.config import RunConfig
 
 CORES = os.cpu_count() or 1
 EXAMPLE = "Example: evergraph reproduce fig-matrices --dataset digits --fast"
-NAMES = "; ".join(f"{target.name} ({target.alias})" for target in dict.fromkeys(TARGETS.values()))
+NAMES = "; ".join(f"{name} ({alias})" for name, alias in TARGET_NAMES.items())
 
 
 def reproduce_command(
@@ -30,9 +40,7 @@ def reproduce_command(
     dataset: Annotated[
         str | None, typer.Option(help="Name or file; by default the paper's for this target.")
     ] = None,
-    features: Annotated[
-        str | None, typer.Option(help="Derive features from the graph: spectral:D or degree.")
-    ] = None,
+    features: Features = None,
     seeds: Annotated[
         int | None, typer.Option(min=1, help="How many seeds, from 0 on (the paper: 5; fast: 1).")
     ] = None,
@@ -52,14 +60,20 @@ def reproduce_command(
         typer.Option("--from", help="Run folders or files of records: show what is in them and run nothing."),
     ] = None,
     data_dir: DataDir = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout.")] = False,
+    plugin: Plugins = None,
+    as_json: AsJson = False,
 ) -> None:
     """Do the runs behind a table or figure of the paper, and write it with the paper's values beside ours."""
+    from evergraph.cli.execution import do_runs
+    from evergraph.paper.exhibits import make_exhibit
+    from evergraph.paper.targets import TARGETS
+    from evergraph.results.load import read_results
+
     wanted = TARGETS[target]
     request = make_request(wanted, dataset, features, seeds, backbone, fast=fast)
     failures: dict[RunConfig, str] = {}
     if records:
-        results, _ = read_results(records)
+        results, _ = read_results(records, complete_settings)
     else:
         done = do_runs(
             wanted.name,
@@ -86,15 +100,19 @@ def reproduce_command(
 
 
 def make_request(
-    target: Target,
+    target: "Target",
     dataset: str | None,
     features: str | None,
     seeds: int | None,
     backbone: str | None,
     *,
     fast: bool,
-) -> Request:
+) -> "Request":
     """What was asked for, with the target's defaults; ConfigError where it cannot be."""
+    from evergraph.backbones import BACKBONES
+    from evergraph.data.datasets import DATASETS, DerivedFeatures, is_path
+    from evergraph.paper.targets import Request
+
     name = dataset or target.dataset
     if seeds is None:
         seeds = 1 if fast or target.one_seed else 5
@@ -112,16 +130,23 @@ def make_request(
     )
 
 
-def results_of(target: Target, folders: Sequence[Path], data_dir: Path | None) -> list[Result]:
+def results_of(target: "Target", folders: Sequence[Path], data_dir: Path | None) -> "list[Result]":
     """The finished runs; for a figure of what the models see, each is looked at first."""
+    from evergraph.experiments.projection import project
+    from evergraph.results.load import read_results
+
     if target.name == "fig-tsne":
         for folder in folders:
             project(folder, data_dir=data_dir)
-    return read_results(folders)[0] if folders else []
+    return read_results(folders, complete_settings)[0] if folders else []
 
 
 def facts(
-    target: Target, request: Request, exhibit: Exhibit, files: Sequence[Path], failures: dict[RunConfig, str]
+    target: "Target",
+    request: "Request",
+    exhibit: "Exhibit",
+    files: Sequence[Path],
+    failures: "dict[RunConfig, str]",
 ) -> dict[str, Any]:
     """What --json prints."""
     return {
@@ -139,8 +164,10 @@ def facts(
     }
 
 
-def terminal_table(exhibit: Exhibit, between: str) -> Table:
+def terminal_table(exhibit: "Exhibit", between: str) -> "Table":
     """The table with AA and AF beside each other, or below each other where the terminal is narrow."""
+    from rich.table import Table
+
     table = Table(title=exhibit.title, title_justify="left", show_lines=between == "\n")
     for at, heading in enumerate(exhibit.header):
         table.add_column(heading.replace(" / ", between), justify="right" if at else "left")
@@ -149,7 +176,7 @@ def terminal_table(exhibit: Exhibit, between: str) -> Table:
     return table
 
 
-def show(exhibit: Exhibit, files: Sequence[Path], failures: dict[RunConfig, str]) -> None:
+def show(exhibit: "Exhibit", files: Sequence[Path], failures: "dict[RunConfig, str]") -> None:
     """The table in the terminal, what has to be known of it, and where the files are."""
     table = terminal_table(exhibit, " / ")
     if table.__rich_measure__(STDOUT, STDOUT.options.update(max_width=1_000)).maximum > STDOUT.width:

@@ -2,24 +2,18 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from evergraph.cli.console import STDERR, STDOUT, ProgressWatch, note, print_json
-from evergraph.config import assigned, merged, parse_assignment, read_toml
-from evergraph.methods import METHODS
-from evergraph.report.plots import write_figures
-from evergraph.report.terminal import comparison_table, matrix_table, verdict_lines
-from evergraph.results.summary import summarise
-from evergraph.runs.config import DEFAULT_METHOD, RunConfig
-from evergraph.runs.execute import RunResult, run
+from evergraph.cli.options import AsJson, DataDir, Features, Plugins
+
+if TYPE_CHECKING:
+    from evergraph.runs.config import RunConfig
+    from evergraph.runs.execute import RunResult
 
 EXAMPLE = "Example: evergraph run --dataset digits --method joint --backbone gcn --seed 0 --epochs 20"
-
-DataDir = Annotated[
-    Path | None, typer.Option("--data-dir", help="Folder to look for data files in first (before EVERGRAPH_DATA).")
-]
 
 
 def run_command(
@@ -31,7 +25,7 @@ def run_command(
     budget: Annotated[
         int | None, typer.Option(help="Nodes kept for each class, for methods with a memory.")
     ] = None,
-    features: Annotated[str | None, typer.Option(help="Derive features: spectral:D or degree.")] = None,
+    features: Features = None,
     settings: Annotated[
         list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Any setting, such as backbone.norm=sum.")
     ] = None,
@@ -40,12 +34,18 @@ def run_command(
     ] = None,
     out: Annotated[Path, typer.Option(help="Folder in which the run gets its folder.")] = Path("runs"),
     data_dir: DataDir = None,
-    resume: Annotated[
-        bool, typer.Option("--resume", help="Go on with an interrupted run of these settings.")
-    ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout.")] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Resume an interrupted run of these settings.")] = False,
+    plugin: Plugins = None,
+    as_json: AsJson = False,
 ) -> None:
     """Learn a stream of tasks and measure it."""
+    from evergraph.cli.printing import print_run, run_json
+    from evergraph.config import assigned, merged, parse_assignment, read_toml
+    from evergraph.report.plots import write_figures
+    from evergraph.runs.execute import run
+    from evergraph.runs.process import keep_freed_memory
+
+    keep_freed_memory()
     values = read_toml(config) if config is not None else {}
     flags = {
         "dataset.name": dataset,
@@ -61,16 +61,23 @@ def run_command(
     results = []
     for chosen in configs:
         with ProgressWatch(chosen.train.epochs) as watch:
-            results.append(run(chosen, out, data_dir=data_dir, resume=resume, watch=watch, say=note))
+            results.append(run(chosen, out, data_dir=data_dir, resume=resume, watch=watch, on_message=note))
         figures = write_figures(results[-1].record, results[-1].folder)
-        if len(configs) == 1:
-            _print(results[-1], figures, as_json=as_json)
-    if len(configs) > 1:
-        _print_comparison(results, as_json=as_json)
+    if as_json:
+        shown = [run_json(result.record, result.folder) for result in results]
+        print_json(shown[0] if len(shown) == 1 else {"runs": shown})
+    elif len(results) > 1:
+        _print_comparison(results)
+    else:
+        print_run(results[0].record)
+        files = ", ".join(path.name for path in figures)
+        STDERR.print(f"files: {results[0].folder} (record.json, {files})", highlight=False, soft_wrap=True)
 
 
 def _method_names(method: str | None) -> list[str | None]:
     """The methods asked for: one, a list with commas, or all; None leaves it to the configuration."""
+    from evergraph.methods import METHODS
+
     if method is None:
         return [None]
     names = list(METHODS) if method == "all" else [name.strip() for name in method.split(",")]
@@ -84,8 +91,11 @@ def _config(
     sets: list[tuple[list[str], Any]],
     *,
     strict: bool,
-) -> RunConfig:
+) -> "RunConfig":
     """The settings of one method; with several methods, settings of a method go to those that have them."""
+    from evergraph.config import assigned, merged
+    from evergraph.runs.config import RunConfig
+
     values = merged(values, {} if name is None else {"method": {"name": name}})
     fields = _fields(assigned(values, sets).get("method"))
     if budget is not None and "budget" in fields:
@@ -100,32 +110,19 @@ def _config(
 
 def _fields(method: object) -> set[str]:
     """The settings that a method has."""
+    from evergraph.methods import METHODS
+    from evergraph.runs.config import DEFAULT_METHOD
+
     name = method.get("name", DEFAULT_METHOD) if isinstance(method, Mapping) else DEFAULT_METHOD
     return set(METHODS[name].config.model_fields) if isinstance(name, str) else set()
 
 
-def _print_comparison(results: list[RunResult], *, as_json: bool) -> None:
-    if as_json:
-        print_json({"runs": [run_json(result) for result in results]})
-        return
+def _print_comparison(results: "list[RunResult]") -> None:
+    from evergraph.report.terminal import comparison_table
+    from evergraph.results.summary import summarise
+
     STDOUT.print(comparison_table([result.record for result in results]))
-    for remark in dict.fromkeys(text for result in results for text in summarise(result.record)["remarks"]):
+    for remark in dict.fromkeys(text for result in results for text in summarise(result.record).remarks):
         note(remark)
     for result in results:
         STDERR.print(f"files: {result.folder}", highlight=False, soft_wrap=True)
-
-
-def _print(result: RunResult, figures: list[Path], *, as_json: bool) -> None:
-    if as_json:
-        print_json(run_json(result))
-        return
-    STDOUT.print(matrix_table(result.record))
-    for line in verdict_lines(result.record):
-        STDOUT.print(line, highlight=False)
-    names = ", ".join(path.name for path in figures)
-    STDERR.print(f"files: {result.folder} (record.json, {names})", highlight=False, soft_wrap=True)
-
-
-def run_json(result: RunResult) -> dict[str, Any]:
-    """What --json prints: the summary in percent, the folder and the settings."""
-    return {**summarise(result.record), "run_dir": str(result.folder), "config": result.record["config"]}

@@ -2,20 +2,16 @@
 
 import csv
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-import numpy as np
 import typer
 
 from evergraph.cli.console import STDOUT, note, print_json
-from evergraph.cli.run import DataDir
-from evergraph.data.datasets import load_dataset
-from evergraph.data.graph import Graph
+from evergraph.cli.options import AsJson, DataDir, Features, Plugins
 from evergraph.errors import ConfigError, DataError
-from evergraph.hodge import Orientation
-from evergraph.methods.ftf_er import Sign
-from evergraph.runs.config import RunConfig
-from evergraph.runs.scoring import score_graph
+
+if TYPE_CHECKING:
+    from evergraph.data.graph import Graph
 
 EXAMPLE = "Example: evergraph score --dataset digits --score hps --out scores.csv"
 
@@ -24,15 +20,25 @@ def score_command(
     dataset: Annotated[str, typer.Option(help="Name of a data set, or path of a graph file.")],
     out: Annotated[Path, typer.Option(help="File to write: .csv or .parquet.")],
     score: Annotated[str, typer.Option(help="Name of a score; see evergraph list scores.")] = "hps",
-    orientation: Annotated[Sign, typer.Option(help="Sign of the Hodge potential.")] = Sign.PAPER,
+    orientation: Annotated[str, typer.Option(help="Sign of the Hodge potential: paper or opposite.")] = "paper",
     backbone: Annotated[str, typer.Option(help="Backbone of the model, for scores that need one.")] = "gcn",
     epochs: Annotated[int, typer.Option(help="Epochs of training, for scores that need a model.")] = 200,
-    features: Annotated[str | None, typer.Option(help="Derive features: spectral:D or degree.")] = None,
+    features: Features = None,
     seed: Annotated[int, typer.Option(help="Seed of the model and of random scores.")] = 0,
     data_dir: DataDir = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout.")] = False,
+    plugin: Plugins = None,
+    as_json: AsJson = False,
 ) -> None:
     """Score every node of a graph, all nodes and classes at once as one task."""
+    import numpy as np
+
+    from evergraph.data.datasets import load_dataset
+    from evergraph.hodge import Orientation
+    from evergraph.runs.config import RunConfig
+    from evergraph.runs.scoring import score_graph
+
+    if orientation not in [entry.value for entry in Orientation]:
+        raise ConfigError(f"--orientation must be paper or opposite, got {orientation!r} instead")
     if out.suffix not in WRITERS:
         raise ConfigError(f"--out must end in .csv or .parquet, got {out} instead")
     config = RunConfig.from_values(
@@ -44,8 +50,7 @@ def score_command(
         }
     )
     graph = load_dataset(dataset, features=features, data_dir=data_dir, progress=True)
-    sign = Orientation.PAPER if orientation is Sign.PAPER else Orientation.OPPOSITE
-    scores = score_graph(graph, score, config, sign)
+    scores = score_graph(graph, score, config, Orientation(orientation))
     columns = {
         "node": np.arange(graph.n_nodes),
         "original_id": graph.original_ids,
@@ -80,7 +85,7 @@ def _write_parquet(path: Path, columns: dict[str, Any]) -> None:
 WRITERS = {".csv": _write_csv, ".parquet": _write_parquet}
 
 
-def _print(graph: Graph, score: str, out: Path, certificate: dict[str, Any], *, as_json: bool) -> None:
+def _print(graph: "Graph", score: str, out: Path, certificate: dict[str, Any], *, as_json: bool) -> None:
     facts = {"score": score, "dataset": graph.name, "nodes": graph.n_nodes, "out": str(out), **certificate}
     if as_json:
         print_json({**facts, "remarks": list(graph.remarks)})

@@ -1,4 +1,4 @@
-"""Graph: CSR adjacency, features, labels; induced subgraphs, standardisation, validation at the border."""
+"""Graph: CSR adjacency, features, labels; induced subgraphs, validation at the border."""
 
 from dataclasses import dataclass, replace
 from typing import Any, NewType, TypeAlias
@@ -6,7 +6,6 @@ from typing import Any, NewType, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
-from scipy.sparse import csgraph
 
 from evergraph.errors import DataError
 
@@ -101,37 +100,6 @@ def csr(
     return sparse.csr_array(
         (data, indices.astype(index_type, copy=False), indptr.astype(index_type, copy=False)), shape=shape
     )
-
-
-def standardise(
-    graph: Graph,
-    *,
-    undirected: bool = True,
-    unweighted: bool = True,
-    no_self_loops: bool = True,
-    largest_component: bool = True,
-) -> Graph:
-    """The paper's standardisation; each step can be switched off on its own."""
-    adjacency = graph.adjacency
-    if undirected and graph.directed:
-        adjacency = sparse.csr_array(adjacency.maximum(adjacency.T))
-    if no_self_loops and adjacency.diagonal().any():
-        adjacency = without_self_loops(adjacency)
-    if unweighted and np.any(adjacency.data != 1):
-        adjacency = csr(np.ones_like(adjacency.data), adjacency.indices, adjacency.indptr, adjacency.shape)
-    result = replace(graph, adjacency=adjacency, directed=graph.directed and not undirected)
-    if largest_component:
-        count, component = csgraph.connected_components(adjacency, directed=False)
-        if count > 1:
-            result = result.subgraph(np.flatnonzero(component == np.bincount(component).argmax()))
-    return result
-
-
-def without_self_loops(adjacency: sparse.csr_array) -> sparse.csr_array:
-    rows = np.repeat(np.arange(adjacency.shape[0]), np.diff(adjacency.indptr))
-    keep = rows != adjacency.indices
-    indptr = np.concatenate([[0], np.cumsum(np.bincount(rows[keep], minlength=adjacency.shape[0]))])
-    return csr(adjacency.data[keep], adjacency.indices[keep], indptr, adjacency.shape)
 
 
 def make_graph(

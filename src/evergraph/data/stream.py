@@ -1,18 +1,21 @@
 """A labelled graph as a stream of tasks: class order, splits, edges between tasks, and what a learner may see."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from enum import Enum
+from functools import cached_property, partial
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, field_validator
+from scipy import sparse
 
 from evergraph.config import Settings
 from evergraph.data.graph import GlobalIds, Graph, LocalIds
 from evergraph.data.preprocess import Preprocessing, preprocess
 from evergraph.errors import ConfigError, DataError
+from evergraph.hodge import hodge_potential
 
 HIDDEN = -1
 """The label a learner sees on a node whose label it may not read."""
@@ -72,16 +75,14 @@ class Task:
     val: LocalIds
     test: LocalIds
 
-    def to_global(self, ids: LocalIds) -> GlobalIds:
-        return GlobalIds(self.node_ids[ids])
-
 
 @dataclass(frozen=True)
 class TaskView:
     """What a learner sees of a task: the graph, and the labels of the training nodes; all others are HIDDEN.
 
     classes: the class indices of this task; node_ids: the rows of the full graph; train: rows of `graph`.
-    potential: the Hodge potential -Δ₀†Ā1 of the whole graph on these nodes, where a method asks for that scope.
+    whole_potential: computes the Hodge potential -Δ₀†Ā1 of the whole graph on these nodes; None where there is no
+    whole graph.
     """
 
     index: int
@@ -89,20 +90,37 @@ class TaskView:
     graph: Graph
     node_ids: GlobalIds
     train: LocalIds
-    potential: NDArray[np.float64] | None = None
+    whole_potential: Callable[[], NDArray[np.float64]] | None = None
 
     @property
     def train_labels(self) -> NDArray[np.int64]:
         return self.graph.labels[self.train]
 
 
-def learner_view(task: Task, whole_potential: NDArray[np.float64] | None = None) -> TaskView:
+def learner_view(task: Task, whole_potential: Callable[[], NDArray[np.float64]] | None = None) -> TaskView:
     """The view in which validation and test labels do not exist: they are erased, not promised."""
-    potential = None if whole_potential is None else whole_potential[task.node_ids]
     labels = np.full_like(task.graph.labels, HIDDEN)
     labels[task.train] = task.graph.labels[task.train]
     graph = replace(task.graph, labels=labels)
-    return TaskView(task.index, task.classes, graph, task.node_ids, task.train, potential)
+    return TaskView(task.index, task.classes, graph, task.node_ids, task.train, whole_potential)
+
+
+@dataclass(frozen=True)
+class WholePotential:
+    """The Hodge potential of a whole graph, computed when it is first asked for.
+
+    A learner gets hold of it, so it has the edges only: neither labels nor splits.
+    """
+
+    adjacency: sparse.csr_array
+    directed: bool
+
+    @cached_property
+    def value(self) -> NDArray[np.float64]:
+        return hodge_potential(self.adjacency, directed=self.directed).value
+
+    def on(self, nodes: GlobalIds) -> NDArray[np.float64]:
+        return self.value[nodes]
 
 
 @dataclass(frozen=True)
@@ -139,6 +157,15 @@ class TaskStream:
             return [self[index] for index in range(now + 1)]
         nodes, graph = self._graph_of(self._known(now))
         return [self._task(index, nodes, graph) for index in range(now + 1)]
+
+    def views(self, now: int, *, with_past: bool) -> list[TaskView]:
+        """What a learner sees at task `now`: that task, last, after the earlier ones where it may see the past."""
+        tasks = self.seen(now) if with_past else [self[now]]
+        return [learner_view(task, partial(self._potential.on, task.node_ids)) for task in tasks]
+
+    @cached_property
+    def _potential(self) -> "WholePotential":
+        return WholePotential(self.graph.adjacency, self.graph.directed)
 
     def _known(self, index: int) -> range:
         """The classes in a task's graph: its own, or with inter-task edges all that have arrived."""

@@ -1,23 +1,25 @@
-"""ContinualClassifier: fit a new task, predict, save, load; for one's own growing graph."""
+"""ContinualClassifier: fit a new task, predict, save, load; for a growing graph in memory."""
 
 import json
+from collections.abc import Mapping
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import torch
 from numpy.typing import ArrayLike, NDArray
-from safetensors.torch import load_file, save_file
-from scipy import sparse
 
 from evergraph.backbones import model_input
 from evergraph.data.graph import GlobalIds, Graph, LocalIds, make_graph
 from evergraph.data.preprocess import Preprocessing, preprocess
 from evergraph.data.stream import HIDDEN, TaskView
 from evergraph.errors import ConfigError, DataError, StoreError
+from evergraph.files import make_folder, write_atomically
 from evergraph.methods import METHODS
+from evergraph.runs.build import make_learner
 from evergraph.runs.config import RunConfig
-from evergraph.runs.execute import make_learner
+from evergraph.runs.store import load_tensors, tensor_bytes
+from evergraph.scores import Scope
 from evergraph.watch import Watch
 
 
@@ -27,14 +29,17 @@ class ContinualClassifier:
     Settings are those of `evergraph run`: ContinualClassifier(method={"name": "ftf-er-prob", "budget": 60}).
     """
 
-    def __init__(self, **settings: Any):
-        self.config = RunConfig.from_values(settings)
+    def __init__(self, **settings: Mapping[str, Any]):
+        _forbid_unused(settings)
+        self.config = RunConfig.from_values(settings, dataset_budget=False)
         if METHODS[self.config.method_name].sees_past:
             raise ConfigError(
                 f"a method that keeps its own memory is wanted, got {self.config.method_name} instead"
             )
         if self.config.stream.preprocessing is Preprocessing.STANDARD:
             raise ConfigError("preprocessing row by row is wanted (none, row-l1, row-l2), got standard instead")
+        if getattr(self.config.method, "scope", None) is Scope.FULL:
+            raise ConfigError("method.scope=task is wanted, got full instead; a classifier has no whole graph")
         self.classes: list[int] = []
         self.n_features = 0
         self.n_tasks = 0
@@ -98,32 +103,44 @@ class ContinualClassifier:
         return best
 
     def save(self, folder: str | Path) -> None:
-        """Write the classifier with its memory into a folder, as JSON and safetensors."""
+        """Write the classifier with its memory into a folder, as JSON and safetensors.
+
+        The state has a name of its own and counts only once classifier.json names it, so that a folder holds the
+        classifier as it was before or as it is now, whenever the process dies.
+        """
         path = Path(folder)
-        path.mkdir(parents=True, exist_ok=True)
-        state = self.learner.state() if self.n_tasks else {}
-        save_file(
-            {name: value.detach().cpu().contiguous() for name, value in state.items()}, path / "state.safetensors"
-        )
+        make_folder(path, "folder")
+        state = tensor_bytes(self.learner.state() if self.n_tasks else {})
+        name = f"state-{sha256(state).hexdigest()[:16]}.safetensors"
+        write_atomically(path / name, state)
         about = {
             "config": self.config.to_values(),
             "classes": self.classes,
             "n_features": self.n_features,
             "n_tasks": self.n_tasks,
+            "state": name,
         }
-        (path / "classifier.json").write_text(json.dumps(about, indent=1) + "\n", encoding="utf-8")
+        write_atomically(path / "classifier.json", json.dumps(about, indent=1) + "\n")
+        for old in path.glob("state*.safetensors"):
+            if old.name != name:
+                old.unlink()
 
     @classmethod
     def load(cls, folder: str | Path) -> "ContinualClassifier":
-        """The inverse of `save`: it predicts the same and goes on learning the same."""
+        """The inverse of `save`: it predicts the same and learns on the same."""
         path = Path(folder)
         try:
             about = json.loads((path / "classifier.json").read_text(encoding="utf-8"))
-            state = load_file(path / "state.safetensors")
-        except (OSError, ValueError) as error:
+            config = {name: section for name, section in about["config"].items() if name != "dataset"}
+            classes = [int(label) for label in about["classes"]]
+            n_features, n_tasks = int(about["n_features"]), int(about["n_tasks"])
+            kept = path / about.get("state", "state.safetensors")
+        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             raise StoreError(f"the folder of a saved classifier is wanted, got {path} instead ({error})") from None
-        result = cls(**about["config"])
-        result.classes, result.n_features, result.n_tasks = about["classes"], about["n_features"], about["n_tasks"]
+        state = load_tensors(kept, "save the classifier again")
+        result = cls.__new__(cls)
+        result.config = RunConfig.from_values(config, dataset_budget=False)
+        result.classes, result.n_features, result.n_tasks = classes, n_features, n_tasks
         if result.n_tasks:
             result.learner = make_learner(result.config, result.n_features)
             result.learner.load_state(state)
@@ -141,34 +158,18 @@ class ContinualClassifier:
         return Graph(graph.adjacency, values, graph.labels, graph.original_ids, directed=graph.directed)
 
 
-def from_pyg(data: Any) -> tuple[sparse.csr_array, NDArray[np.float32], NDArray[np.int64]]:
-    """Adjacency, features and labels of a torch_geometric `Data`; labels outside train_mask, if any, become -1."""
-    n_nodes = int(data.num_nodes)
-    source, target = data.edge_index.cpu().numpy()
-    adjacency = sparse.csr_array(
-        (np.ones(len(source), dtype=np.float32), (source, target)), shape=(n_nodes, n_nodes)
-    )
-    adjacency.sum_duplicates()
-    adjacency.data[:] = 1
-    labels = data.y.cpu().numpy().astype(np.int64).copy()
-    mask = getattr(data, "train_mask", None)
-    if mask is not None:
-        labels[~mask.cpu().numpy()] = HIDDEN
-    return adjacency, data.x.cpu().numpy(), labels
+STREAM_SETTINGS = ("setting", "preprocessing")
+"""The settings of a stream that concern a classifier; it gets its tasks and splits from the caller."""
 
 
-def to_pyg(graph: Graph) -> Any:
-    """A graph as a torch_geometric `Data` with x, edge_index and y; needs evergraph[pyg]."""
-    try:
-        from torch_geometric.data import Data
-    except ImportError:
-        raise ConfigError("torch_geometric is wanted, got none installed; pip install 'evergraph[pyg]'") from None
-    coo = graph.adjacency.tocoo()
-    edge_index = torch.as_tensor(np.stack([coo.row, coo.col]).astype(np.int64))
-    features = graph.features
-    x = (
-        None
-        if features is None
-        else torch.as_tensor(features if isinstance(features, np.ndarray) else features.toarray())
-    )
-    return Data(x=x, edge_index=edge_index, y=torch.as_tensor(graph.labels))
+def _forbid_unused(settings: Mapping[str, Mapping[str, Any]]) -> None:
+    """Raise a ConfigError for settings that only a run with a data set of its own has."""
+    stream = settings.get("stream", {})
+    names = stream if isinstance(stream, Mapping) else ()  # what is no section is reported with the other settings
+    unused = [f"stream.{name}" for name in names if name not in STREAM_SETTINGS]
+    if "dataset" in settings or unused:
+        what = "dataset" if "dataset" in settings else unused[0]
+        raise ConfigError(
+            f"settings of method, backbone, train, seeds, stream.{', stream.'.join(STREAM_SETTINGS)} are wanted, "
+            f"got {what} instead; a classifier gets its graphs in fit"
+        )

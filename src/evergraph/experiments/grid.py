@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from evergraph.config import assigned, read_toml
+from evergraph.config import assigned, flattened, read_toml
 from evergraph.errors import ConfigError
 from evergraph.runs.config import RunConfig
 
@@ -45,7 +45,7 @@ def read_experiment(path: Path) -> Experiment:
 
 
 def _combinations(base: Mapping[str, Any], grid: Mapping[str, Any]) -> Iterator[RunConfig]:
-    flat = {path: value if isinstance(value, list) else [value] for path, value in _flattened(grid).items()}
+    flat = {path: value if isinstance(value, list) else [value] for path, value in flattened(grid).items()}
     for values in itertools.product(*flat.values()):
         pairs = zip(flat, values, strict=True)
         expanded = [(key.split("."), value) for path, value in pairs for key in _targets(path)]
@@ -54,14 +54,3 @@ def _combinations(base: Mapping[str, Any], grid: Mapping[str, Any]) -> Iterator[
 
 def _targets(path: str) -> tuple[str, ...]:
     return SEED_KEYS if path == "seed" else (path,)
-
-
-def _flattened(values: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
-    """Nested tables as dotted paths, so that `method.beta = ...` and "method.beta" = ... mean the same."""
-    result: dict[str, Any] = {}
-    for key, value in values.items():
-        if isinstance(value, Mapping):
-            result |= _flattened(value, f"{prefix}{key}.")
-        else:
-            result[prefix + key] = value
-    return result

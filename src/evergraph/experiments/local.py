@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from evergraph.runs.config import RunConfig
+from evergraph.runs.plugins import PluginFile, load_plugins
 
 
 @dataclass(frozen=True)
@@ -25,11 +26,12 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Job:
-    """Where a grid's runs go, where their data are, and how many threads each gets."""
+    """Where a grid's runs go, where their data are, how many threads each gets, and the plug-ins they may need."""
 
     out: Path
     data_dir: Path | None
     threads: int
+    plugins: tuple[PluginFile, ...] = ()
 
 
 def run_local(
@@ -79,14 +81,17 @@ def _outcome(config: RunConfig, process: BaseProcess, ready: Connection) -> Outc
 
 
 def _work(values: dict[str, Any], job: Job, answer: Connection) -> None:
-    """The body of a run's process: do it or go on with it, and say how it ended."""
+    """The body of a run's process: do the run or resume it, and say how it ended."""
     import torch
 
     from evergraph.runs.execute import run
+    from evergraph.runs.process import keep_freed_memory
 
     sys.stdout = sys.stderr = open(os.devnull, "w")  # noqa: SIM115
     torch.set_num_threads(job.threads)
+    keep_freed_memory()
     try:
+        load_plugins(job.plugins)
         result = run(RunConfig.from_values(values), job.out, data_dir=job.data_dir, resume=True)
     except Exception as error:  # whatever it is, it belongs to this run only and is recorded with it
         answer.send((None, reason(error)))

@@ -21,7 +21,9 @@ from evergraph.errors import ConfigError, StoreError
 from evergraph.experiments.local import Job, Outcome, reason
 from evergraph.experiments.ray_cluster import most_cpus, ray_cluster
 from evergraph.runs.config import RunConfig
-from evergraph.runs.execute import run
+from evergraph.runs.execute import create_run, find_run, run
+from evergraph.runs.plugins import load_plugins
+from evergraph.runs.process import keep_freed_memory
 from evergraph.runs.store import RunStore
 from evergraph.watch import Watch
 
@@ -152,7 +154,7 @@ class _Kept:
         self.out = out
         self.config = config
         self.lock = ExitStack()
-        self.store = RunStore.find(out, config)
+        self.store = find_run(out, config)
         if self.store is not None:
             self.lock.enter_context(self.store.locked())
 
@@ -170,7 +172,7 @@ class _Kept:
 
     def add(self, files: Files) -> None:
         if self.store is None:
-            self.store = RunStore.create(self.out, self.config)
+            self.store = create_run(self.out, self.config)
             self.lock.enter_context(self.store.locked())
         self.store.add_files(files)
 
@@ -183,10 +185,12 @@ def work(values: dict[str, Any], files: Files, place: Place, queue: Any) -> tupl
     if os.path.isdir(place.working_folder):
         os.chdir(place.working_folder)
     torch.set_num_threads(place.job.threads)
+    keep_freed_memory()
     with TemporaryDirectory(prefix="evergraph-run-", dir=place.scratch) as folder:
         try:
+            load_plugins(place.job.plugins)
             config, out = RunConfig.from_values(values), Path(folder)
-            store = RunStore.create(out, config)
+            store = create_run(out, config)
             store.add_files(files)
             run(
                 config, out, data_dir=place.job.data_dir, resume=True, watch=_Sending(store, config.digest(), queue)

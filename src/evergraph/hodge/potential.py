@@ -11,15 +11,19 @@ from evergraph.hodge.solve import Preconditioner, Solution, solve_laplacian
 
 
 class Orientation(Enum):
-    """The sign of the score; the value multiplies Δ₀† Ā 1.
+    """The sign of the score Δ₀† Ā 1.
 
     The paper defines δ as the negative divergence and then uses it as the divergence, so both signs can be read
     out of it. PAPER is its final formula. On a directed graph it is also the least-squares potential with
     s_j - s_i = 1 for each edge i -> j: heads stand above tails.
     """
 
-    PAPER = -1.0
-    OPPOSITE = 1.0
+    PAPER = "paper"
+    OPPOSITE = "opposite"
+
+    @property
+    def sign(self) -> float:
+        return -1.0 if self is Orientation.PAPER else 1.0
 
 
 def hodge_potential(
@@ -45,7 +49,7 @@ def hodge_potential(
         graph = flow = as_graph(adjacency)
     return solve_laplacian(
         graph,
-        orientation.value * flow.sum(axis=1).astype(np.float64),
+        orientation.sign * flow.sum(axis=1).astype(np.float64),
         preconditioner=preconditioner,
         tolerance=tolerance,
         max_iterations=max_iterations,

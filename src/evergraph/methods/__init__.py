@@ -1,10 +1,10 @@
 """The table of methods; each is one file."""
 
 from evergraph.methods import er_gnn, ewc, finetune, ftf_er, gem, joint, lwf, mas, ssm, twp
-from evergraph.methods.base import Learner, Memory, MethodEntry
+from evergraph.methods.base import Kept, Learner, MethodEntry, NoSettings
 from evergraph.registry import Registry
 
-__all__ = ["METHODS", "Learner", "Memory", "MethodEntry"]
+__all__ = ["METHODS", "Kept", "Learner", "MethodEntry", "NoSettings"]
 
 METHODS: Registry[MethodEntry] = Registry(
     "method",
@@ -23,4 +23,6 @@ METHODS: Registry[MethodEntry] = Registry(
         "ftf-er-det": ftf_er.DETERMINISTIC,
         "ftf-er-prob": ftf_er.PROBABILISTIC,
     },
+    entry_type=MethodEntry,
+    plugins="evergraph.methods",
 )

@@ -1,5 +1,6 @@
 """What a method is: a learner, its settings and a line in the table."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -8,41 +9,54 @@ from torch import Tensor
 
 from evergraph.config import Settings
 from evergraph.data.stream import TaskView
+from evergraph.replay.usage import MemoryUsage
 from evergraph.training.net import Net
 from evergraph.watch import Watch
 
 
-@dataclass(frozen=True)
-class Memory:
-    """What a learner keeps of the past besides its model: counts, and the bytes they take."""
+class Kept(Protocol):
+    """Something that a learner keeps of the past, such as a replay buffer."""
 
-    nodes: int = 0
-    edges: int = 0
-    floats: int = 0
-    bytes: int = 0
-    parameters: int = 0
-
-
-class Learner(Protocol):
-    """A method at work. `net` is its model; everything else it keeps is in `memory` and `state`."""
-
-    net: Net
-
-    def learn(self, task: TaskView, past: Sequence[TaskView], watch: Watch) -> None:
-        """Learn a task; `past` is empty unless the method's entry says that it sees the past."""
-        ...
-
-    def memory(self) -> Memory:
-        """What is kept of the tasks so far."""
+    def memory(self) -> MemoryUsage:
+        """What it takes."""
         ...
 
     def state(self) -> dict[str, Tensor]:
-        """Everything needed to go on after this task, by name."""
+        """Everything needed to resume, by names of its own."""
         ...
 
     def load_state(self, state: Mapping[str, Tensor]) -> None:
-        """Go on from a state."""
+        """The inverse of `state`; names that are not its own are ignored."""
         ...
+
+
+class Learner(ABC):
+    """A method at work: `net` is its model, `kept` is all it keeps of the past besides."""
+
+    def __init__(self, net: Net, *kept: Kept):
+        self.net = net
+        self.kept = kept
+
+    @abstractmethod
+    def learn(self, task: TaskView, past: Sequence[TaskView], watch: Watch) -> None:
+        """Learn a task; `past` is empty unless the method's entry says that it sees the past."""
+
+    def memory(self) -> MemoryUsage:
+        """What is kept of the tasks so far."""
+        return sum((part.memory() for part in self.kept), MemoryUsage())
+
+    def state(self) -> dict[str, Tensor]:
+        """Everything needed to resume after this task, by name."""
+        state = self.net.state()
+        for part in self.kept:
+            state |= part.state()
+        return state
+
+    def load_state(self, state: Mapping[str, Tensor]) -> None:
+        """Resume from a state."""
+        self.net.load_state(state)
+        for part in self.kept:
+            part.load_state(state)
 
 
 class NoSettings(Settings):

@@ -1,6 +1,6 @@
 """ER-GNN: replay of single nodes, without edges, chosen by their features (Zhou and Cao, 2021)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from enum import Enum
 
@@ -8,12 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 from scipy import sparse
-from torch import Tensor
 
 from evergraph.config import Settings
 from evergraph.data.graph import Graph
 from evergraph.data.stream import TaskView
-from evergraph.methods.base import Memory, MethodEntry
+from evergraph.methods.base import Learner, MethodEntry
 from evergraph.replay.buffer import ReplayBuffer
 from evergraph.replay.selection import Selection, select_per_class
 from evergraph.scores import SCORES, ScoreContext, Space
@@ -55,13 +54,13 @@ class ERGNNCoverageConfig(ERGNNConfig):
     score: NodeScore = NodeScore.CM
 
 
-class ERGNN:
+class ERGNN(Learner):
     """β_e · loss + (1 - β_e) · replay loss, with β_e = |B| / (|B| + |V_t|); the first task has the loss alone."""
 
     def __init__(self, net: Net, config: ERGNNConfig):
-        self.net = net
         self.config = config
         self.buffer = ReplayBuffer()
+        super().__init__(net, self.buffer)
 
     def learn(self, task: TaskView, past: Sequence[TaskView], watch: Watch) -> None:
         self.net.grow(task)
@@ -89,16 +88,6 @@ class ERGNN:
         context = ScoreContext(task, self.net, rng, space=config.space, distance=config.distance)
         scores = SCORES[config.score.value].score(context).value
         return task.train[select_per_class(scores, task.train_labels, config.budget, Selection.DETERMINISTIC, rng)]
-
-    def memory(self) -> Memory:
-        return self.buffer.memory()
-
-    def state(self) -> dict[str, Tensor]:
-        return {**self.net.state(), **self.buffer.state()}
-
-    def load_state(self, state: Mapping[str, Tensor]) -> None:
-        self.net.load_state(state)
-        self.buffer.load_state(state)
 
 
 def without_edges(task: TaskView, nodes: NDArray[np.int64]) -> Graph:

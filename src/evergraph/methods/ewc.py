@@ -1,13 +1,13 @@
 """EWC: parameters that mattered to past tasks are held where those left them (Kirkpatrick et al., 2017)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from pydantic import Field
 from torch import Tensor, nn
 
 from evergraph.config import Settings
 from evergraph.data.stream import TaskView
-from evergraph.methods.base import Memory, MethodEntry
+from evergraph.methods.base import Learner, MethodEntry
 from evergraph.methods.importance import QuadraticPenalty, derivatives
 from evergraph.training.loop import Batch, batch_loss
 from evergraph.training.net import Net
@@ -20,13 +20,13 @@ class EWCConfig(Settings):
     weight: float = Field(10_000.0, ge=0)
 
 
-class EWC:
+class EWC(Learner):
     """Loss + λ Σ_{s<t} Σ_p F_{s,p} (p - p*_s)², with p*_s the parameters after task s."""
 
     def __init__(self, net: Net, config: EWCConfig):
-        self.net = net
         self.config = config
-        self.penalty = QuadraticPenalty()
+        self.penalty = QuadraticPenalty(net.device)
+        super().__init__(net, self.penalty)
 
     def learn(self, task: TaskView, past: Sequence[TaskView], watch: Watch) -> None:
         self.net.grow(task)
@@ -34,16 +34,6 @@ class EWC:
         self.net.fit(task, [batch], watch, penalty=self.penalty.term(self.net.model, self.config.weight))
         with watch.phase("importance"):
             self.penalty.add(squared_gradient(self.net.model, batch), self.net.model)
-
-    def memory(self) -> Memory:
-        return self.penalty.memory()
-
-    def state(self) -> dict[str, Tensor]:
-        return {**self.net.state(), **self.penalty.state()}
-
-    def load_state(self, state: Mapping[str, Tensor]) -> None:
-        self.net.load_state(state)
-        self.penalty.load_state(state, self.net.device)
 
 
 def squared_gradient(model: nn.Module, batch: Batch) -> dict[str, Tensor]:

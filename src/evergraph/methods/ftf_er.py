@@ -3,22 +3,21 @@
 Algorithm 1 of the paper is `learn`, line by line.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from enum import Enum
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, model_validator
-from torch import Tensor
 
 from evergraph.config import Settings
 from evergraph.data.stream import TaskView
 from evergraph.hodge import Orientation
-from evergraph.methods.base import Memory, MethodEntry
+from evergraph.methods.base import Learner, MethodEntry
 from evergraph.replay.buffer import ReplayBuffer
 from evergraph.replay.neighbours import NeighbourStorage, sample_neighbours
 from evergraph.replay.selection import Selection, mix, select_per_class
-from evergraph.scores import SCORES, ScoreContext, Space
+from evergraph.scores import SCORES, Scope, ScoreContext, Space
 from evergraph.seeding import Purpose, numpy_generator
 from evergraph.training.net import Net, Parameters
 from evergraph.watch import Watch
@@ -43,20 +42,6 @@ class TopologyScore(Enum):
     NONE = "none"
 
 
-class Sign(Enum):
-    """The orientation of the Hodge potential: the paper's final formula, or the opposite."""
-
-    PAPER = "paper"
-    OPPOSITE = "opposite"
-
-
-class Scope(Enum):
-    """Whether the topology is the task's graph or, once, the whole graph."""
-
-    TASK = "task"
-    FULL = "full"
-
-
 class FTFERConfig(Settings):
     """The paper's settings and all of its ablations."""
 
@@ -65,7 +50,7 @@ class FTFERConfig(Settings):
     selection: Selection = Selection.DETERMINISTIC
     feature_score: FeatureScore = FeatureScore.GRAND
     topology_score: TopologyScore = TopologyScore.HPS
-    orientation: Sign = Sign.PAPER
+    orientation: Orientation = Orientation.PAPER
     scope: Scope = Scope.TASK
     space: Space = Space.FEATURES
     distance: float = Field(0.5, gt=0)
@@ -88,13 +73,13 @@ class FTFERProbConfig(FTFERConfig):
     selection: Selection = Selection.PROBABILISTIC
 
 
-class FTFER:
+class FTFER(Learner):
     """Trains on the current task and the buffer, then scores the task's nodes and keeps some of each class."""
 
     def __init__(self, net: Net, config: FTFERConfig):
-        self.net = net
         self.config = config
         self.buffer = ReplayBuffer()
+        super().__init__(net, self.buffer)
 
     def learn(self, task: TaskView, past: Sequence[TaskView], watch: Watch) -> None:
         rng = numpy_generator(self.net.seed, Purpose.SELECTION, task.index)
@@ -113,10 +98,7 @@ class FTFER:
     ) -> NDArray[np.float64]:
         """S_mix of every training node, min-max normalised within its class; the loss score averaged over θ."""
         config = self.config
-        sign = Orientation.PAPER if config.orientation is Sign.PAPER else Orientation.OPPOSITE
-        context = ScoreContext(
-            task, self.net, rng, sign.value, config.space, config.distance, config.scope is Scope.FULL
-        )
+        context = ScoreContext(task, self.net, rng, config.orientation, config.space, config.distance, config.scope)
         zero = np.zeros(len(task.train))
         loss = topology = zero
         beta = config.beta
@@ -148,16 +130,6 @@ class FTFER:
             task.graph, chosen, config.neighbours, config.neighbour_budget * len(task.classes), config.hops, rng
         )
         self.buffer.add_with_neighbours(task.graph, chosen, extra)
-
-    def memory(self) -> Memory:
-        return self.buffer.memory()
-
-    def state(self) -> dict[str, Tensor]:
-        return {**self.net.state(), **self.buffer.state()}
-
-    def load_state(self, state: Mapping[str, Tensor]) -> None:
-        self.net.load_state(state)
-        self.buffer.load_state(state)
 
 
 PAPER = "Pang et al., ACM MM 2024"

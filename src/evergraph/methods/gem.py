@@ -1,6 +1,6 @@
 """GEM: a step may not go against the gradient of any past task on its memory (Lopez-Paz and Ranzato, 2017)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from enum import Enum
 
@@ -17,7 +17,7 @@ from evergraph.backbones.products import Pattern, sampled_product
 from evergraph.config import Settings
 from evergraph.data.stream import Setting, TaskView
 from evergraph.errors import ConvergenceError
-from evergraph.methods.base import Memory, MethodEntry
+from evergraph.methods.base import Learner, MethodEntry
 from evergraph.replay.buffer import ReplayBuffer
 from evergraph.replay.selection import Selection, select_per_class
 from evergraph.seeding import Purpose, numpy_generator
@@ -45,13 +45,13 @@ class GEMConfig(Settings):
     past_classes: PastClasses = PastClasses.ALL
 
 
-class GEM:
+class GEM(Learner):
     """Trains on the current task; random nodes of each past class, with the edges between them, have a veto."""
 
     def __init__(self, net: Net, config: GEMConfig):
-        self.net = net
         self.config = config
         self.buffer = ReplayBuffer()
+        super().__init__(net, self.buffer)
 
     def learn(self, task: TaskView, past: Sequence[TaskView], watch: Watch) -> None:
         self.net.grow(task)
@@ -79,16 +79,6 @@ class GEM:
             replace(batch, allowed=own.expand(len(batch.labels), -1))
             for batch, own in zip(batches, known, strict=True)
         ]
-
-    def memory(self) -> Memory:
-        return self.buffer.memory()
-
-    def state(self) -> dict[str, Tensor]:
-        return {**self.net.state(), **self.buffer.state()}
-
-    def load_state(self, state: Mapping[str, Tensor]) -> None:
-        self.net.load_state(state)
-        self.buffer.load_state(state)
 
 
 class GradientProjection:

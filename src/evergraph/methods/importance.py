@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 import torch
 from torch import Tensor, nn
 
-from evergraph.methods.base import Memory
+from evergraph.replay.usage import MemoryUsage
 
 PREFIX = "penalty."
 
@@ -25,7 +25,8 @@ class QuadraticPenalty:
     of what existed when it was recorded, which is the leading part of each parameter.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, device: torch.device) -> None:
+        self.device = device
         self.importance: dict[str, Tensor] = {}
         self.centre: dict[str, Tensor] = {}
         self.constant = torch.zeros(())
@@ -71,10 +72,10 @@ class QuadraticPenalty:
         ]
         return torch.stack(parts).sum() + self.constant
 
-    def memory(self) -> Memory:
+    def memory(self) -> MemoryUsage:
         """Two numbers for each parameter recorded, and the constant."""
         held = self.state().values()
-        return Memory(
+        return MemoryUsage(
             parameters=sum(value.numel() for value in (*self.importance.values(), *self.centre.values())),
             bytes=sum(value.numel() * value.element_size() for value in held),
         )
@@ -87,14 +88,14 @@ class QuadraticPenalty:
         named |= {f"{PREFIX}centre.{name}": value for name, value in self.centre.items()}
         return {**named, f"{PREFIX}constant": self.constant}
 
-    def load_state(self, state: Mapping[str, Tensor], device: torch.device) -> None:
+    def load_state(self, state: Mapping[str, Tensor]) -> None:
         """The inverse of `state`."""
         for kind, held in (("importance", self.importance), ("centre", self.centre)):
             start = f"{PREFIX}{kind}."
             held.clear()
             for name, value in state.items():
                 if name.startswith(start):
-                    held[name.removeprefix(start)] = value.to(device, copy=True)
+                    held[name.removeprefix(start)] = value.to(self.device, copy=True)
         self.constant = state.get(f"{PREFIX}constant", torch.zeros(())).cpu().clone()
 
 

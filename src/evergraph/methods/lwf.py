@@ -1,6 +1,6 @@
 """LwF: the model goes on saying about the new nodes what it said before it learned them (Li and Hoiem, 2016)."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import torch
@@ -10,7 +10,7 @@ from torch.nn.functional import kl_div, log_softmax
 
 from evergraph.config import Settings
 from evergraph.data.stream import Setting, TaskView
-from evergraph.methods.base import Memory, MethodEntry
+from evergraph.methods.base import Learner, MethodEntry
 from evergraph.training.net import Net
 from evergraph.watch import Watch
 
@@ -22,7 +22,7 @@ class LwFConfig(Settings):
     temperature: float = Field(2.0, gt=0)
 
 
-class LwF:
+class LwF(Learner):
     """Loss + weight · KL(previous model ‖ model), both softened, over the old classes, mean of the training nodes.
 
     What the previous model says about a task's nodes is computed once, before the task is learned, so that
@@ -30,7 +30,7 @@ class LwF:
     """
 
     def __init__(self, net: Net, config: LwFConfig):
-        self.net = net
+        super().__init__(net)
         self.config = config
 
     def learn(self, task: TaskView, past: Sequence[TaskView], watch: Watch) -> None:
@@ -50,15 +50,6 @@ class LwF:
         else:
             groups = [tasks == index for index in torch.unique(tasks)]
         return [group.nonzero().squeeze(1) for group in groups if len(group)]
-
-    def memory(self) -> Memory:
-        return Memory()
-
-    def state(self) -> dict[str, Tensor]:
-        return self.net.state()
-
-    def load_state(self, state: Mapping[str, Tensor]) -> None:
-        self.net.load_state(state)
 
 
 def distillation(said: Tensor, groups: Sequence[Tensor], config: LwFConfig) -> Callable[[Tensor], Tensor]:

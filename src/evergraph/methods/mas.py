@@ -9,7 +9,7 @@ from torch import Tensor
 from evergraph.backbones import ModelInput
 from evergraph.config import Settings
 from evergraph.data.stream import Setting, TaskView
-from evergraph.methods.base import Memory, MethodEntry
+from evergraph.methods.base import Learner, MethodEntry
 from evergraph.methods.importance import QuadraticPenalty, derivatives
 from evergraph.training.net import Net
 from evergraph.watch import Watch
@@ -21,7 +21,7 @@ class MASConfig(Settings):
     weight: float = Field(10_000.0, ge=0)
 
 
-class MAS:
+class MAS(Learner):
     """Loss + λ Σ_p Ω_p (p - p*)², with p* the parameters after the last task.
 
     Ω = Σ_s n_s Ω_s / Σ_s n_s is the running average of the tasks' importances by their numbers of training nodes
@@ -29,10 +29,10 @@ class MAS:
     """
 
     def __init__(self, net: Net, config: MASConfig):
-        self.net = net
         self.config = config
-        self.penalty = QuadraticPenalty()
+        self.penalty = QuadraticPenalty(net.device)
         self.nodes = 0
+        super().__init__(net, self.penalty)
 
     def learn(self, task: TaskView, past: Sequence[TaskView], watch: Watch) -> None:
         self.net.grow(task)
@@ -43,15 +43,11 @@ class MAS:
             found = sensitivity(self.net, batch.input, task.index)
             self.penalty.blend(found, len(task.train) / self.nodes, self.net.model)
 
-    def memory(self) -> Memory:
-        return self.penalty.memory()
-
     def state(self) -> dict[str, Tensor]:
-        return {**self.net.state(), **self.penalty.state(), "nodes": torch.tensor(self.nodes)}
+        return {**super().state(), "nodes": torch.tensor(self.nodes)}
 
     def load_state(self, state: Mapping[str, Tensor]) -> None:
-        self.net.load_state(state)
-        self.penalty.load_state(state, self.net.device)
+        super().load_state(state)
         self.nodes = int(state["nodes"])
 
 

@@ -1,13 +1,12 @@
 """SSM: replay of nodes at random with a sample of their neighbourhood (Zhang et al., 2022)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from pydantic import Field
-from torch import Tensor
 
 from evergraph.config import Settings
 from evergraph.data.stream import TaskView
-from evergraph.methods.base import Memory, MethodEntry
+from evergraph.methods.base import Learner, MethodEntry
 from evergraph.replay.buffer import ReplayBuffer
 from evergraph.replay.neighbours import NeighbourStorage, sample_neighbours
 from evergraph.replay.selection import Selection, select_per_class
@@ -32,13 +31,13 @@ class SSMRandomConfig(SSMConfig):
     neighbours: NeighbourStorage = NeighbourStorage.RANDOM
 
 
-class SSM:
+class SSM(Learner):
     """Loss + λ · loss of the centre nodes in the sparsified subgraphs; their neighbours only send messages."""
 
     def __init__(self, net: Net, config: SSMConfig):
-        self.net = net
         self.config = config
         self.buffer = ReplayBuffer()
+        super().__init__(net, self.buffer)
 
     def learn(self, task: TaskView, past: Sequence[TaskView], watch: Watch) -> None:
         self.net.grow(task)
@@ -59,16 +58,6 @@ class SSM:
         budget = config.neighbour_budget * len(task.classes)
         extra = sample_neighbours(task.graph, centres, config.neighbours, budget, config.hops, rng)
         self.buffer.add_with_neighbours(task.graph, centres, extra)
-
-    def memory(self) -> Memory:
-        return self.buffer.memory()
-
-    def state(self) -> dict[str, Tensor]:
-        return {**self.net.state(), **self.buffer.state()}
-
-    def load_state(self, state: Mapping[str, Tensor]) -> None:
-        self.net.load_state(state)
-        self.buffer.load_state(state)
 
 
 PAPER = "Zhang et al., ICDM 2022"

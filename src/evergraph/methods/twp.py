@@ -1,22 +1,18 @@
 """TWP: parameters that past losses or past neighbourhoods depend on are held in place (Liu et al., 2021)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import torch
 from pydantic import Field
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn.functional import leaky_relu
 
-from evergraph.backbones import CustomBackbone, MessageGraph, ModelInput
+from evergraph.backbones import Backbone, MessageGraph, ModelInput
 from evergraph.backbones.attention import row_softmax
-from evergraph.backbones.gat import GAT
-from evergraph.backbones.gcn import GCN
-from evergraph.backbones.gin import GIN
 from evergraph.backbones.products import sampled_product
 from evergraph.config import Settings
 from evergraph.data.stream import TaskView
-from evergraph.errors import ConfigError
-from evergraph.methods.base import Memory, MethodEntry
+from evergraph.methods.base import Learner, MethodEntry
 from evergraph.methods.ewc import squared_gradient
 from evergraph.methods.importance import QuadraticPenalty, derivatives
 from evergraph.training.net import Net
@@ -34,7 +30,7 @@ class TWPConfig(Settings):
     gradient_weight: float = Field(0.01, ge=0)
 
 
-class TWP:
+class TWP(Learner):
     """L + β ‖∇L‖₁ + Σ_{s<t} Σ_p (λ_l I_loss + λ_t I_topo)_{s,p} (p - p*_s)², L the loss of the current task.
 
     I_loss is the squared gradient of the training loss, as in EWC, I_topo that of the norm of the attention
@@ -42,9 +38,9 @@ class TWP:
     """
 
     def __init__(self, net: Net, config: TWPConfig):
-        self.net = net
         self.config = config
-        self.penalty = QuadraticPenalty()
+        self.penalty = QuadraticPenalty(net.device)
+        super().__init__(net, self.penalty)
 
     def learn(self, task: TaskView, past: Sequence[TaskView], watch: Watch) -> None:
         config, model = self.config, self.net.model
@@ -59,41 +55,21 @@ class TWP:
             }
             self.penalty.add(both, model)
 
-    def memory(self) -> Memory:
-        return self.penalty.memory()
 
-    def state(self) -> dict[str, Tensor]:
-        return {**self.net.state(), **self.penalty.state()}
-
-    def load_state(self, state: Mapping[str, Tensor]) -> None:
-        self.net.load_state(state)
-        self.penalty.load_state(state, self.net.device)
-
-
-def topology_importance(model: nn.Module, inputs: ModelInput) -> dict[str, Tensor]:
+def topology_importance(model: Backbone, inputs: ModelInput) -> dict[str, Tensor]:
     """I_p = (∂‖e‖₂/∂p)², e all attention coefficients of all layers as one vector."""
     e = torch.cat([layer.flatten() for layer in attention_coefficients(model, inputs)])
     return {name: value.square() for name, value in derivatives(e.norm(), model).items()}
 
 
-def attention_coefficients(model: nn.Module, inputs: ModelInput) -> list[Tensor]:
-    """e_ij of each layer, for the nodes j that i hears: a GAT's own attention, or that of W h for other layers.
-
-    W h is what a layer's linear map makes of a node before its neighbours are added: for a GIN the first map of
-    each perceptron; for a module of one's own the head, with h the module's output.
-    """
-    x, graph = inputs
-    if isinstance(model, GAT):
-        first = model.first.multiply(model.input_product(x))
-        second = model.hidden(x, graph) @ model.head.weight
-        return [model.attention(first, graph), model.head.attention(second, graph, model.slope)]
-    if isinstance(model, GCN | GIN):
-        second = model.hidden(x) @ (model.head if isinstance(model, GCN) else model.third).weight
-        return [coefficients(graph, 1, model.first.multiply(x.restricted())), coefficients(graph, 2, second)]
-    if isinstance(model, CustomBackbone):
-        every: Tensor = model.module(x.tensor(), graph)
-        return [coefficients(graph, graph.depth, every[graph.frontier[-2]] @ model.head.weight)]
-    raise ConfigError(f"twp needs a GCN, GAT, GIN or CustomBackbone, got {type(model).__name__} instead")
+def attention_coefficients(model: Backbone, inputs: ModelInput) -> list[Tensor]:
+    """e_ij of each layer, for the nodes j that i hears: the backbone's own, or that of its linear maps."""
+    own = model.attention_weights(inputs)
+    if own is not None:
+        return own
+    maps, graph = model.linear_maps(inputs), inputs.graph
+    first = graph.depth - len(maps) + 1
+    return [coefficients(graph, first + at, z) for at, z in enumerate(maps)]
 
 
 def coefficients(graph: MessageGraph, step: int, z: Tensor) -> Tensor:

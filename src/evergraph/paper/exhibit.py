@@ -10,7 +10,7 @@ from typing import Any
 from matplotlib.figure import Figure
 
 from evergraph.errors import StoreError
-from evergraph.runs.store import make_folder
+from evergraph.files import make_folder
 
 TEX = {"&": r"\&", "%": r"\%", "_": r"\_", "#": r"\#", "±": r"$\pm$", "β": r"$\beta$", "−": "$-$", "–": "--"}
 """What LaTeX wants written in another way."""

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from evergraph.config import flattened
 from evergraph.methods import METHODS
 from evergraph.paper.exhibit import markdown_table
 from evergraph.paper.exhibits import make_exhibit
@@ -21,15 +22,15 @@ from evergraph.paper.tables import published_text, verdict
 from evergraph.paper.targets import ALL_BACKBONES, TARGETS, Request
 from evergraph.results.groups import stat
 from evergraph.results.load import read_results
-from evergraph.results.records import grouped, read_records, setting
-from evergraph.runs.config import RunConfig
+from evergraph.results.records import SmallRecord, grouped, read_records
+from evergraph.runs.config import RunConfig, completed
 
-Records = Sequence[dict[str, Any]]
+Records = Sequence[SmallRecord]
 
 
 def cell(records: Records) -> str:
     """AA / AF of some runs, mean ± deviation over their seeds."""
-    return " / ".join(str(stat(record[key] for record in records)) for key in ("aa", "af"))
+    return " / ".join(str(stat(values)) for values in zip(*((run.aa, run.af) for run in records), strict=True))
 
 
 def fusion_table(records: Records) -> str:
@@ -79,14 +80,14 @@ class Block:
 
 def of_records(table: Callable[[Records], str]) -> Callable[[Path], str]:
     """A table of records as a table of the file they are in."""
-    return lambda path: table(read_records(path))
+    return lambda path: table(read_records(path, completed))
 
 
 def exhibit(target: str, request: Request) -> Callable[[Path], str]:
     """What `evergraph reproduce` shows of a file of records: the rows that have runs, and the notes."""
 
     def table(path: Path) -> str:
-        shown = make_exhibit(TARGETS[target], request, read_results([path])[0])
+        shown = make_exhibit(TARGETS[target], request, read_results([path], completed)[0])
         there = {line["row"] for line in shown.numbers}
         rows = [row for row in shown.rows if row[0] in there]
         notes = "\n".join(f"- {note}" for note in shown.notes)
@@ -135,11 +136,11 @@ def checks_table(records: Records) -> str:
     """One row for each method and the settings that are not its defaults."""
     rows = []
     for (method, *values), runs in sorted(grouped(records, ("method.name", *CHECKED)).items(), key=str):
-        default = {"config": RunConfig.from_values({"method": {"name": method}}).to_values()}
+        default = flattened(RunConfig.from_values({"method": {"name": method}}).to_values())
         changed = [
             f"{key} = {value}"
             for key, value in zip(CHECKED, values, strict=True)
-            if value is not None and value != setting(default, key)
+            if value is not None and value != default.get(key)
         ]
         rows.append([method, ", ".join(changed), cell(runs), str(len(runs))])
     return markdown_table(["method", "changed", "AA / AF, %", "seeds"], rows)
@@ -156,7 +157,7 @@ def benchmark_table(records: Records) -> str:
             published = TOPOLOGY_SCORES["random"]
         if feature == "random":
             published = None
-        aa = statistics.mean(run["aa"] for run in runs)
+        aa = statistics.mean(run.aa for run in runs)
         row = [f"{method}{scores}", cell(runs), str(len(runs)), published_text(published), verdict(aa, published)]
         rows.append(row)
     return markdown_table(["method, scores", "ours, AA / AF, %", "seeds", "paper, AA / AF, %", "AA"], rows)

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from evergraph.data.graph import Features, Graph, csr
 from evergraph.data.stream import HIDDEN
-from evergraph.methods.base import Memory
+from evergraph.replay.usage import MemoryUsage
 from evergraph.training.loop import Batch
 from evergraph.training.net import Net
 
@@ -50,12 +50,12 @@ class ReplayBuffer:
         rows = np.flatnonzero(self.in_loss)
         return [net.batch(self.graph, rows, self.graph.labels[rows], scale)]
 
-    def memory(self) -> Memory:
+    def memory(self) -> MemoryUsage:
         """What is kept, and its bytes: features, adjacency, labels and marks as they are held."""
         if self.graph is None:
-            return Memory()
+            return MemoryUsage()
         held = self.state()
-        return Memory(
+        return MemoryUsage(
             nodes=self.graph.n_nodes,
             edges=self.graph.n_edges,
             floats=sum(value.numel() for name, value in held.items() if name.startswith("buffer.features")),

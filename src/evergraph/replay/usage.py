@@ -1,6 +1,6 @@
 """MemoryUsage: what a learner keeps of the past, counted."""
 
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 
 
 @dataclass(frozen=True)
@@ -12,3 +12,6 @@ class MemoryUsage:
     floats: int = 0
     bytes: int = 0
     parameters: int = 0
+
+    def __add__(self, other: "MemoryUsage") -> "MemoryUsage":
+        return MemoryUsage(*(one + more for one, more in zip(astuple(self), astuple(other), strict=True)))

@@ -10,14 +10,13 @@ from typing import Any, NamedTuple
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 import evergraph
-from evergraph.errors import StoreError
+from evergraph.files import make_folder, write_atomically
 from evergraph.report.page_charts import beta, curves, matrices
 from evergraph.report.page_projections import projections
 from evergraph.report.page_tables import class_table, cost_table, results_table, runs
 from evergraph.results.groups import DataSet, Group, how_chosen
 from evergraph.results.load import FACTS
 from evergraph.results.published import PublishedResults
-from evergraph.runs.store import make_folder
 
 
 class Section(NamedTuple):
@@ -84,10 +83,7 @@ def _part(data: DataSet, published: PublishedResults | None) -> Part:
 def write_page(path: Path, content: str) -> None:
     """Write the page; StoreError in one sentence where that cannot be done."""
     make_folder(path.parent)
-    try:
-        path.write_text(content, encoding="utf-8")
-    except OSError as error:
-        raise StoreError(f"the page {path} cannot be written: {error.strerror}; choose another --out") from None
+    write_atomically(path, content)
 
 
 def page_facts(data: Sequence[DataSet], published: PublishedResults | None = None) -> list[dict[str, Any]]:

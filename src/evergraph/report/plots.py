@@ -1,7 +1,6 @@
 """The two figures of a run: the accuracy matrix as a heat map, and AA over the tasks."""
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -10,12 +9,13 @@ from matplotlib.image import AxesImage
 from numpy.typing import NDArray
 
 from evergraph.results.summary import summarise, title
+from evergraph.runs.record import Record
 
 INK, ACCENT, FAINT = "#1f2933", "#0b7285", "#d9dfe4"
 COLOURS = "YlGnBu"
 
 
-def write_figures(record: dict[str, Any], folder: Path) -> list[Path]:
+def write_figures(record: Record, folder: Path) -> list[Path]:
     """Draw both figures into a folder and return their paths."""
     figures = {"matrix.png": matrix_figure(record), "accuracy.png": curve_figure(record)}
     for name, figure in figures.items():
@@ -23,9 +23,9 @@ def write_figures(record: dict[str, Any], folder: Path) -> list[Path]:
     return [folder / name for name in figures]
 
 
-def matrix_figure(record: dict[str, Any]) -> Figure:
+def matrix_figure(record: Record) -> Figure:
     """Accuracy on each task (column) after learning each task (row)."""
-    matrix = np.array(summarise(record)["matrix"], dtype=np.float64)
+    matrix = np.array(summarise(record).matrix, dtype=np.float64)
     side = min(9.0, 3.2 + 0.36 * len(matrix))
     figure = Figure(figsize=(side + 1.2, side), layout="constrained")
     axes = figure.subplots()
@@ -57,10 +57,10 @@ def _write_values(axes: Axes, matrix: NDArray[np.float64]) -> None:
             axes.text(column, row, f"{value:.1f}", ha="center", va="center", fontsize=8, color=colour)
 
 
-def curve_figure(record: dict[str, Any]) -> Figure:
+def curve_figure(record: Record) -> Figure:
     """Average accuracy over the tasks so far, after each task."""
     summary = summarise(record)
-    curve = summary["aa_curve"]
+    curve = summary.aa_curve
     figure = Figure(figsize=(6.4, 3.8), layout="constrained")
     axes = figure.subplots()
     tasks = range(1, len(curve) + 1)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evergraph.results.load import Result
+from evergraph.results.load import FACTS, Result
 from evergraph.results.validation import TUNED, best_on_validation
 
 USUAL = 0.75
@@ -128,7 +128,7 @@ class DataSet:
     """All groups on the same data."""
 
     title: str
-    data: dict[str, Any]
+    data: dict[str, int]
     groups: tuple[Group, ...]
 
     @property
@@ -196,9 +196,13 @@ def data_sets(results: Sequence[Result]) -> list[DataSet]:
     """The runs by data set and settings; groups by falling accuracy."""
     found: dict[str, list[Result]] = {}
     for result in results:
-        facts = [result.data.get(key) for key in ("nodes", "edges", "features")]
+        facts = [result.data.nodes, result.data.edges, result.data.features]
         found.setdefault(json.dumps([result.title, facts]), []).append(result)
-    return [DataSet(members[0].title, members[0].data, _groups(members)) for members in found.values()]
+    return [DataSet(members[0].title, _facts(members[0]), _groups(members)) for members in found.values()]
+
+
+def _facts(result: Result) -> dict[str, int]:
+    return {key: getattr(result.data, key) for key in FACTS}
 
 
 def _groups(results: Sequence[Result]) -> tuple[Group, ...]:

@@ -1,83 +1,141 @@
-"""What the page is made of: finished runs, from run folders or from files of small records, in one shape."""
+"""What tables and pages are made of: finished runs, from run folders or from files of small records."""
 
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
+from evergraph.config import flattened
 from evergraph.errors import StoreError
-from evergraph.results.facts import Facts, checked_facts
-from evergraph.results.projection import Projection, read_projection
-from evergraph.results.records import read_records
-from evergraph.results.summary import data_title, summarise
-from evergraph.runs import metrics
-from evergraph.runs.config import completed
+from evergraph.results.projection import Projection
+from evergraph.results.records import Complete, SmallRecord, accuracy_matrix, read_records, small_record
+from evergraph.results.summary import data_title
+from evergraph.runs.metrics import accuracy_curve
+from evergraph.runs.record import DataRecord
 from evergraph.runs.store import RunStore
 
-BROKEN = (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError)
 NOT_THE_SETUP = ("seeds.", "train.threads")
 FACTS = ("nodes", "edges", "features", "tasks")
+SECTIONS = ("dataset", "stream", "backbone", "method", "train", "seeds")
 
 
 @dataclass(frozen=True)
 class Result:
-    """A finished run; accuracies in percent, on test unless named else."""
+    """A finished run; accuracies in percent, on test unless named otherwise.
+
+    settings: by dotted name; changed: those that are not defaults, None where that is not known.
+    """
 
     source: str
-    config: dict[str, Any]
-    data: dict[str, Any]
-    versions: dict[str, str]
-    finished: str
-    title: str
-    measures: dict[str, float]
-    matrix: list[list[float | None]]
-    curve: list[float]
-    per_class: list[float | None]
-    classes: list[tuple[int, str]] | None
-    seconds: dict[str, float]
-    remarks: tuple[str, ...]
-    projection: Projection | None = None
+    settings: dict[str, Any]
+    changed: frozenset[str] | None
+    record: SmallRecord
+
+    @classmethod
+    def of(cls, source: str, record: SmallRecord) -> "Result":
+        order = sorted(record.config, key=lambda part: SECTIONS.index(part) if part in SECTIONS else len(SECTIONS))
+        settings = flattened({part: record.config[part] for part in order})
+        return cls(source, settings, None if record.changed is None else frozenset(record.changed), record)
+
+    @cached_property
+    def setup(self) -> dict[str, Any]:
+        """All settings but the seeds, by their dotted names, and the code of plug-ins."""
+        plugins = {f"{key}.code": value for key, value in self.versions.items() if ", code " in value}
+        settings = {key: value for key, value in self.settings.items() if not key.startswith(NOT_THE_SETUP)}
+        return {**settings, **plugins}
 
     @property
-    def setup(self) -> dict[str, Any]:
-        """All settings but the seeds, by their dotted names."""
-        return {key: value for key, value in flat(self.config).items() if not key.startswith(NOT_THE_SETUP)}
+    def config(self) -> dict[str, dict[str, Any]]:
+        return self.record.config
+
+    @property
+    def data(self) -> DataRecord:
+        return self.record.data
+
+    @property
+    def versions(self) -> dict[str, str]:
+        return self.record.versions
+
+    @property
+    def finished(self) -> str:
+        return self.record.finished
+
+    @property
+    def seconds(self) -> dict[str, float]:
+        return self.record.seconds
+
+    @property
+    def per_class(self) -> list[float | None]:
+        return self.record.per_class
+
+    @property
+    def matrix(self) -> list[list[float | None]]:
+        return self.record.matrix
+
+    @property
+    def projection(self) -> Projection | None:
+        return self.record.projection
 
     @property
     def seeds(self) -> dict[str, Any]:
-        return {key[6:]: value for key, value in flat(self.config).items() if key.startswith("seeds.")}
+        return {key[6:]: value for key, value in self.settings.items() if key.startswith("seeds.")}
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        return *self.data.remarks, *self.data.messages
+
+    @cached_property
+    def title(self) -> str:
+        return data_title(self.record.config["dataset"], self.data.name)
+
+    @cached_property
+    def measures(self) -> dict[str, float]:
+        record = self.record
+        return {
+            "aa": record.aa,
+            "af": record.af,
+            "val": record.val.aa,
+            "plain": record.plain.aa,
+            "nodes": float(record.memory.nodes),
+            "edges": float(record.memory.edges),
+            "kept": record.memory.bytes / 2**20,
+            "peak": record.peak_bytes / 2**20,
+        }
+
+    @cached_property
+    def curve(self) -> list[float]:
+        return [float(value) for value in accuracy_curve(accuracy_matrix(self.record))]
+
+    @property
+    def classes(self) -> list[tuple[int, str]] | None:
+        """Label and name of each class in order of arrival, where they are known."""
+        order = self.data.class_order
+        names = self.data.class_names or [str(label) for label in order]
+        return list(zip(order, names, strict=True)) if order else None
 
     @property
     def identity(self) -> str:
         """Equal for runs that were to do the same on the same data."""
-        facts = [self.data.get(key) for key in ("nodes", "edges", "features")]
+        facts = [self.data.nodes, self.data.edges, self.data.features]
         return json.dumps([self.setup, self.seeds, facts], sort_keys=True)
 
 
-def flat(values: dict[str, Any], prefix: str = "") -> dict[str, Any]:
-    """Nested settings by their dotted names."""
-    found: dict[str, Any] = {}
-    for key, value in values.items():
-        found |= flat(value, f"{prefix}{key}.") if isinstance(value, dict) else {prefix + key: value}
-    return found
-
-
-def read_results(paths: Sequence[Path]) -> tuple[list[Result], list[str]]:
+def read_results(paths: Sequence[Path], complete: Complete | None = None) -> tuple[list[Result], list[str]]:
     """All finished runs below some paths, each once, and remarks on what was left out."""
     found: list[Result] = []
     unfinished = 0
     for path in paths:
         if path.is_dir() and not (path / "config.json").exists():
-            results, skipped = _read_folder(path)
+            results, skipped = _read_folder(path, complete)
             found += results
             unfinished += skipped
         elif path.is_dir():
-            found.append(_from_run(path))
+            found.append(_from_run(path, complete))
         else:
-            found += _from_records(path)
+            found += _from_records(path, complete)
+    found = with_defaults(found)
     once = {result.identity: result for result in reversed(found)}
     kept = [result for result in found if once[result.identity] is result]
     notes = []
@@ -88,16 +146,42 @@ def read_results(paths: Sequence[Path]) -> tuple[list[Result], list[str]]:
     return kept, notes
 
 
+def with_defaults(results: Iterable[Result]) -> list[Result]:
+    """The results with settings that did not exist yet when they were made.
+
+    Such a setting has its default, which is what a later record has that does not list it as changed.
+    """
+    results = list(results)
+    defaults: dict[str, dict[str, Any]] = {}
+    for result in results:
+        for key, value in result.settings.items():
+            if result.changed is not None and key not in result.changed:
+                defaults.setdefault(_owner(key, result), {}).setdefault(key, value)
+    filled = []
+    for result in results:
+        owners = dict.fromkeys(_owner(key, result) for key in result.settings)
+        known = {key: value for owner in owners for key, value in defaults.get(owner, {}).items()}
+        missing = {key: value for key, value in known.items() if key not in result.settings}
+        filled.append(replace(result, settings={**result.settings, **missing}) if missing else result)
+    return filled
+
+
+def _owner(key: str, result: Result) -> str:
+    """Whose setting this is: a method's, a backbone's, or that of a section which all runs have."""
+    section = key.partition(".")[0]
+    return f"{section} {result.settings[f'{section}.name']}" if section in ("method", "backbone") else section
+
+
 def _runs(number: int) -> str:
     return "run" if number == 1 else "runs"
 
 
-def _read_folder(folder: Path) -> tuple[list[Result], int]:
+def _read_folder(folder: Path, complete: Complete | None) -> tuple[list[Result], int]:
     """The finished runs in a folder of run folders, else of record files; and how many are unfinished."""
     stores = [RunStore(path.parent) for path in sorted(folder.glob("*/config.json"))]
-    results = [_from_run(store.folder) for store in stores if store.finished]
+    results = [_from_run(store.folder, complete) for store in stores if store.finished]
     if not stores:
-        results = [result for path in sorted(folder.glob("*.json")) for result in _from_records(path)]
+        results = [result for path in sorted(folder.glob("*.json")) for result in _from_records(path, complete)]
     if not results:
         holds = f"only {len(stores)} unfinished" if stores else "none"
         raise StoreError(
@@ -106,58 +190,18 @@ def _read_folder(folder: Path) -> tuple[list[Result], int]:
     return results, len(stores) - len([store for store in stores if store.finished])
 
 
-def _from_run(folder: Path) -> Result:
-    path, record = folder / "record.json", RunStore(folder).record()
+def _from_run(folder: Path, complete: Complete | None) -> Result:
     try:
-        summary = summarise(record)
-    except BROKEN as error:
-        why = f"something else instead ({type(error).__name__}: {error})"
-        raise StoreError(f"{path} must hold what a run has written, got {why}") from None
-    values = {**record, **summary, "projection": read_projection(folder)}
-    return _result(folder.name, values, checked_facts(values, str(path)))
+        return Result.of(folder.name, small_record(folder).completed(complete))
+    except (KeyError, TypeError, ValueError, IndexError, OverflowError) as error:
+        why = str(error).splitlines()[0]
+        raise StoreError(
+            f"{folder / 'record.json'} must hold what a run has written, got something else instead ({why})"
+        ) from None
 
 
-def _from_records(path: Path) -> list[Result]:
-    runs = read_records(path)
-    if not runs:
+def _from_records(path: Path, complete: Complete | None) -> list[Result]:
+    records = read_records(path, complete)
+    if not records:
         raise StoreError(f"a file of records with at least one run is wanted, got {path}, which has none")
-    return [
-        _result(f"{path.name}, run {at}", run, checked_facts(run, f"{path}, run {at}"))
-        for at, run in enumerate(runs, start=1)
-    ]
-
-
-def _result(source: str, values: dict[str, Any], facts: Facts) -> Result:
-    """A run from its settings, data and summary, whichever file these came from."""
-    config, data = completed(values["config"]), values["data"]
-    matrix = np.array(facts.matrix, dtype=np.float64)
-    return Result(
-        source=source,
-        config={key: config[key] for key in sorted(config, key=_place)},
-        data=data,
-        versions=facts.versions,
-        finished=facts.finished,
-        title=data_title({"config": config, "data": data}),
-        measures={
-            "aa": facts.aa,
-            "af": facts.af,
-            "val": facts.val.aa,
-            "plain": facts.plain.aa,
-            "nodes": float(facts.memory.nodes),
-            "edges": float(facts.memory.edges),
-            "kept": facts.memory.bytes / 2**20,
-            "peak": facts.peak_bytes / 2**20,
-        },
-        matrix=facts.matrix,
-        curve=[float(value) for value in metrics.accuracy_curve(matrix)],
-        per_class=facts.per_class,
-        classes=facts.classes,
-        seconds=facts.seconds,
-        remarks=(*facts.data.remarks, *facts.data.messages),
-        projection=facts.projection,
-    )
-
-
-def _place(part: str) -> int:
-    parts = ("dataset", "stream", "backbone", "method", "train", "seeds")
-    return parts.index(part) if part in parts else len(parts)
+    return [Result.of(f"{path.name}, run {index + 1}", record) for index, record in enumerate(records)]

@@ -1,36 +1,113 @@
 """Small records of finished runs: what a table or a figure needs, in one JSON file an experiment."""
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
+import numpy as np
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, field_validator
+
+from evergraph.config import one_sentence
 from evergraph.errors import StoreError
-from evergraph.results.projection import read_projection
-from evergraph.results.summary import summarise
+from evergraph.files import make_folder, write_atomically
+from evergraph.replay.usage import MemoryUsage
+from evergraph.results.projection import Projection, read_projection
+from evergraph.results.summary import Averages, summarise
 from evergraph.results.validation import TUNED, best_on_validation
-from evergraph.runs.config import completed
+from evergraph.runs.record import SCHEMA_VERSION, DataRecord
 from evergraph.runs.store import RunStore
 
-DATA_KEPT = ("name", "nodes", "edges", "features", "tasks", "class_order", "class_names", "remarks", "messages")
-KEPT = ("aa", "af", "matrix", "learning_accuracy", "per_class", "plain", "val", "seconds", "memory", "peak_bytes")
+Complete: TypeAlias = Callable[[dict[str, Any]], tuple[dict[str, Any], list[str]] | None]
+"""From the settings of a record of version 1 to all settings and those that are not defaults; None if unknown.
+
+It needs the tables of methods and backbones, and so torch, which reading results must not import: whoever has them
+hands it in.
+"""
 
 
-def small_record(folder: Path) -> dict[str, Any]:
-    """A run's settings, data and results, accuracies in percent, rounded to four decimals."""
+class SmallRecord(BaseModel):
+    """A finished run; accuracies in percent. `config` and `changed` are those of evergraph.runs.record.Record."""
+
+    model_config = ConfigDict(frozen=True, strict=True, extra="ignore", allow_inf_nan=False)
+
+    schema_version: int = Field(1, ge=1, le=SCHEMA_VERSION)
+    config: dict[str, dict[str, Any]]
+    changed: list[str] | None = None
+    data: DataRecord
+    versions: dict[str, str]
+    aa: float
+    af: float
+    matrix: list[list[float | None]] = Field(min_length=1)
+    learning_accuracy: float
+    per_class: list[float | None] = Field(min_length=1)
+    plain: Averages
+    val: Averages
+    seconds: dict[str, float]
+    memory: MemoryUsage
+    peak_bytes: int
+    finished: str = ""
+    projection: Projection | None = None
+
+    @field_validator("config")
+    @classmethod
+    def _names(cls, config: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
+        for part in ("dataset", "backbone", "method"):
+            if not isinstance(config.get(part, {}).get("name"), str):
+                raise ValueError(f"the name of the {part} is wanted, got none instead")
+        return config
+
+    @field_validator("memory", mode="before")
+    @classmethod
+    def _bytes(cls, memory: object) -> object:
+        if isinstance(memory, Mapping) and "bytes" not in memory:
+            raise ValueError("the bytes that are kept are wanted, got none instead")
+        return memory
+
+    @field_validator("matrix")
+    @classmethod
+    def _an_accuracy_on_every_task_so_far(cls, matrix: list[list[float | None]]) -> list[list[float | None]]:
+        if any(len(row) != len(matrix) for row in matrix):
+            raise ValueError(f"{len(matrix)} columns are wanted, as many as rows, got others instead")
+        if any(None in row[: after + 1] for after, row in enumerate(matrix)):
+            raise ValueError("an accuracy on every task learned so far is wanted, got none instead")
+        return matrix
+
+    @field_validator("per_class")
+    @classmethod
+    def _an_accuracy_for_every_class(cls, values: list[float | None], info: ValidationInfo) -> list[float | None]:
+        data: DataRecord | None = info.data.get("data")
+        order, names = (data.class_order, data.class_names) if data else (None, None)
+        for key, known in (("class_order", order), ("class_names", order and names)):
+            if known and len(known) != len(values):
+                raise ValueError(f"{len(known)} are wanted, as in data.{key}, got {len(values)} instead")
+        return values
+
+    def completed(self, complete: Complete | None) -> "SmallRecord":
+        """The same with all settings and the changed ones, where it does not have them and they can be found."""
+        found = complete(self.config) if self.changed is None and complete is not None else None
+        return self if found is None else self.model_copy(update={"config": found[0], "changed": found[1]})
+
+
+def small_record(folder: Path) -> SmallRecord:
+    """The record of a run folder, not rounded."""
     record = RunStore(folder).record()
     summary = summarise(record)
-    seen = read_projection(folder)
-    return {
-        "config": completed(record["config"]),
-        "data": {key: record["data"][key] for key in DATA_KEPT},
-        "versions": record["versions"],
-        **{key: _rounded(summary[key]) for key in KEPT},
-        **({} if seen is None else {"projection": seen.model_dump(mode="json")}),
-    }
+    fields = set(SmallRecord.model_fields) & set(type(summary).model_fields)
+    return SmallRecord(
+        schema_version=record.schema_version,
+        config=record.config,
+        changed=record.changed,
+        data=record.data,
+        versions=record.versions,
+        finished=record.finished,
+        projection=read_projection(folder),
+        **{name: getattr(summary, name) for name in fields},
+    )
 
 
 def _rounded(value: Any) -> Any:
+    """Accuracies and times to four decimals: a file of hundreds of runs stays small."""
     if isinstance(value, float):
         return round(value, 4)
     if isinstance(value, list):
@@ -40,21 +117,33 @@ def _rounded(value: Any) -> Any:
     return value
 
 
-def write_records(path: Path, name: str, folders: Iterable[Path]) -> None:
+def _line(record: SmallRecord) -> str:
+    """A record as one line; settings keep the order in which they are declared."""
+    values = record.model_dump(mode="json", exclude={"finished", "projection"})
+    exact = {"config": values.pop("config"), "changed": values.pop("changed")}
+    values["data"].pop("fingerprint")
+    if record.projection is not None:
+        exact["projection"] = record.projection.model_dump(mode="json")
+    return json.dumps({**_rounded(values), **exact})
+
+
+def write_records(path: Path, name: str, folders: Iterable[Path], complete: Complete | None = None) -> None:
     """All runs of an experiment in one file, a line each, in a fixed order, and how their settings were chosen."""
-    records = [small_record(folder) for folder in folders]
-    parts = {"choices": choices(records), "runs": records}
-    path.parent.mkdir(parents=True, exist_ok=True)
+    records = [small_record(folder).completed(complete) for folder in folders]
+    parts = {
+        "choices": [json.dumps(choice, sort_keys=True) for choice in choices(records)],
+        "runs": [_line(record) for record in records],
+    }
     text = "{" + f'"experiment": {json.dumps(name)}'
-    for key, entries in parts.items():
-        lines = sorted(json.dumps(entry, sort_keys=True) for entry in entries)
-        text += f',\n"{key}": [\n' + ",\n".join(lines) + "\n]"
-    path.write_text(text + "}\n", encoding="utf-8")
+    for key, lines in parts.items():
+        text += f',\n"{key}": [\n' + ",\n".join(sorted(lines)) + "\n]"
+    make_folder(path.parent)
+    write_atomically(path, text + "}\n")
 
 
-def choices(records: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+def choices(records: Sequence[SmallRecord]) -> list[dict[str, Any]]:
     """For runs that differ only in a tuned setting and their seeds: which value is best on validation."""
-    families: dict[str, dict[Any, list[dict[str, Any]]]] = {}
+    families: dict[str, dict[Any, list[SmallRecord]]] = {}
     for record in records:
         value = setting(record, TUNED)
         if value is not None:
@@ -62,16 +151,16 @@ def choices(records: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     return [_choice(family) for family in families.values() if len(family) > 1]
 
 
-def _family(record: dict[str, Any]) -> str:
+def _family(record: SmallRecord) -> str:
     """Equal for runs whose settings differ in nothing but the tuned one and the seeds."""
-    config = {**record["config"], "seeds": None}
+    config: dict[str, Any] = {**record.config, "seeds": None}
     config["method"] = {key: value for key, value in config["method"].items() if key != TUNED.partition(".")[2]}
     return json.dumps(config, sort_keys=True)
 
 
-def _choice(family: dict[Any, list[dict[str, Any]]]) -> dict[str, Any]:
+def _choice(family: dict[Any, list[SmallRecord]]) -> dict[str, Any]:
     best, means = best_on_validation(
-        {value: [run["val"]["aa"] for run in runs] for value, runs in sorted(family.items())}
+        {value: [run.val.aa for run in runs] for value, runs in sorted(family.items())}
     )
     first, seeds = family[best][0], len(family[best])
     return {
@@ -80,35 +169,48 @@ def _choice(family: dict[Any, list[dict[str, Any]]]) -> dict[str, Any]:
         "method": setting(first, "method.name"),
         "setting": TUNED,
         "chosen": best,
-        "how": f"best mean validation AA over {seeds} seeds; no test figure was looked at",
+        "how": f"best mean validation AA over {seeds} seeds; no test measure was looked at",
         "validation_aa": [[value, round(mean, 4)] for value, mean in means.items()],
-        "method_settings": {key: value for key, value in first["config"]["method"].items() if key != "beta"},
+        "method_settings": {key: value for key, value in first.config["method"].items() if key != "beta"},
     }
 
 
-def read_records(path: Path) -> list[dict[str, Any]]:
-    """The runs in a file of records."""
+def read_records(path: Path, complete: Complete | None = None) -> list[SmallRecord]:
+    """The runs in a file of records; StoreError in one sentence where it is none."""
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise StoreError(f"a file of records is wanted, got {path} instead ({error})") from None
     runs = content.get("runs") if isinstance(content, dict) else None
     if not isinstance(runs, list) or not all(isinstance(run, dict) for run in runs):
         raise StoreError(f"a file of records is wanted, got {path} instead, which has no list of runs")
-    return runs
+    return [checked(run, f"{path}, run {at}").completed(complete) for at, run in enumerate(runs, start=1)]
 
 
-def grouped(records: Sequence[dict[str, Any]], keys: Sequence[str]) -> dict[tuple[Any, ...], list[dict[str, Any]]]:
+def checked(values: object, source: str) -> SmallRecord:
+    """A record; StoreError in one sentence that names the source and the key where it is none."""
+    try:
+        return SmallRecord.model_validate_json(json.dumps(values))
+    except ValidationError as error:
+        raise StoreError(f"{source} must hold a finished run: {one_sentence(error, SmallRecord, '')}") from None
+
+
+def grouped(records: Sequence[SmallRecord], keys: Sequence[str]) -> dict[tuple[Any, ...], list[SmallRecord]]:
     """Records with the same values of some settings (dotted paths) together, in order of first appearance."""
-    groups: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
+    groups: dict[tuple[Any, ...], list[SmallRecord]] = {}
     for record in records:
         groups.setdefault(tuple(setting(record, key) for key in keys), []).append(record)
     return groups
 
 
-def setting(record: dict[str, Any], path: str) -> Any:
+def setting(record: SmallRecord, path: str) -> Any:
     """A setting of a record by its dotted path, None where it has none."""
-    value: Any = record["config"]
+    value: Any = record.config
     for part in path.split("."):
-        value = value.get(part) if isinstance(value, dict) else None
+        value = value.get(part) if isinstance(value, Mapping) else None
     return value
+
+
+def accuracy_matrix(record: SmallRecord) -> "np.typing.NDArray[np.float64]":
+    """The accuracy matrix in percent, NaN above the diagonal."""
+    return np.array(record.matrix, dtype=np.float64)

@@ -10,22 +10,13 @@ from typing import Any
 from pydantic import Field
 
 from evergraph.backbones import BACKBONES
-from evergraph.config import Settings, validated
+from evergraph.config import Settings, changed_settings, validated
 from evergraph.data.datasets import DATASETS, is_path
+from evergraph.data.standardise import Standardisation
 from evergraph.data.stream import StreamConfig
 from evergraph.errors import ConfigError
 from evergraph.methods import METHODS
-from evergraph.methods.ftf_er import Scope
 from evergraph.training.loop import TrainConfig
-
-
-class StandardiseConfig(Settings):
-    """The steps of the paper's standardisation."""
-
-    undirected: bool = True
-    unweighted: bool = True
-    no_self_loops: bool = True
-    largest_component: bool = True
 
 
 class DatasetConfig(Settings):
@@ -34,7 +25,7 @@ class DatasetConfig(Settings):
     name: str = "digits"
     features: str | None = None
     options: dict[str, Any] = Field(default_factory=dict)
-    standardise: StandardiseConfig = StandardiseConfig()
+    standardise: Standardisation = Standardisation()
 
 
 class SeedConfig(Settings):
@@ -59,8 +50,11 @@ class RunConfig:
     seeds: SeedConfig
 
     @classmethod
-    def from_values(cls, values: Mapping[str, Any]) -> "RunConfig":
-        """Validate nested values, as they come from TOML, JSON or the command line; ConfigError in one sentence."""
+    def from_values(cls, values: Mapping[str, Any], *, dataset_budget: bool = True) -> "RunConfig":
+        """Validate nested values, as they come from TOML, JSON or the command line; ConfigError in one sentence.
+
+        dataset_budget: a method's budget is by default the one that the paper uses on the data set.
+        """
         unknown = sorted(set(values) - SECTIONS)
         if unknown:
             raise ConfigError(f"{unknown[0]} is not a section; the sections are: {', '.join(sorted(SECTIONS))}")
@@ -69,13 +63,16 @@ class RunConfig:
                 raise ConfigError(f"{name} must be a section of settings, got {section!r} instead")
         backbone_name, backbone = _chosen(values.get("backbone", {}), "gcn", "backbone")
         method_name, method = _chosen(values.get("method", {}), DEFAULT_METHOD, "method")
+        dataset = validated(DatasetConfig, _canonical_dataset(values.get("dataset", {})), "dataset")
+        if dataset_budget:
+            method = _with_budget(method, method_name, dataset.name)
         return cls(
-            dataset=validated(DatasetConfig, _canonical_dataset(values.get("dataset", {})), "dataset"),
+            dataset=dataset,
             stream=validated(StreamConfig, values.get("stream", {}), "stream"),
             backbone_name=BACKBONES.canonical(backbone_name),
             backbone=validated(BACKBONES[backbone_name].config, backbone, "backbone"),
             method_name=METHODS.canonical(method_name),
-            method=validated(METHODS[method_name].config, _with_budget(method, method_name, values), "method"),
+            method=validated(METHODS[method_name].config, method, "method"),
             train=validated(TrainConfig, values.get("train", {}), "train"),
             seeds=validated(SeedConfig, values.get("seeds", {}), "seeds"),
         )
@@ -91,14 +88,33 @@ class RunConfig:
             "seeds": self.seeds.model_dump(mode="json"),
         }
 
-    @property
-    def wants_whole_potential(self) -> bool:
-        """Whether the method ranks nodes by the topology of the whole graph."""
-        return getattr(self.method, "scope", None) is Scope.FULL
+    def changed(self) -> dict[str, Any]:
+        """The settings that differ from their defaults, by dotted name; the three names are always among them."""
+        sections = {
+            "dataset": self.dataset,
+            "stream": self.stream,
+            "backbone": self.backbone,
+            "method": self.method,
+            "train": self.train,
+            "seeds": self.seeds,
+        }
+        names = {
+            "dataset.name": self.dataset.name,
+            "backbone.name": self.backbone_name,
+            "method.name": self.method_name,
+        }
+        changed = (changed_settings(section, f"{name}.") for name, section in sections.items())
+        return {key: value for part in (names, *changed) for key, value in part.items()}
+
+    def plugin_sources(self) -> dict[str, str]:
+        """For the method, backbone and data set that come from outside of evergraph: which code they are."""
+        used = ((METHODS, self.method_name), (BACKBONES, self.backbone_name), (DATASETS, self.dataset.name))
+        found = {f"{table.kind} {name}": table.source(name) for table, name in used if name in table}
+        return {key: source for key, source in found.items() if source is not None}
 
     def digest(self) -> str:
-        """The same for the same settings, whatever the order in which they were given."""
-        text = json.dumps(self.to_values(), sort_keys=True)
+        """The same for the same settings; a setting that has its default counts as one that is not there."""
+        text = json.dumps(self.changed(), sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()
 
     def __hash__(self) -> int:
@@ -106,8 +122,11 @@ class RunConfig:
 
     def label(self) -> str:
         """A folder name that people can read and that no other configuration has."""
-        data = Path(self.dataset.name).stem
-        return f"{data}-{self.method_name}-{self.backbone_name}-seed{self.seeds.init}-{self.digest()[:8]}"
+        return f"{self.label_stem()}-{self.digest()[:8]}"
+
+    def label_stem(self) -> str:
+        """The readable part of the label; configurations that differ in other settings share it."""
+        return f"{Path(self.dataset.name).stem}-{self.method_name}-{self.backbone_name}-seed{self.seeds.init}"
 
 
 DEFAULT_METHOD = "ftf-er-det"
@@ -121,12 +140,11 @@ def _canonical_dataset(section: Mapping[str, Any]) -> dict[str, Any]:
     return {**section, "name": DATASETS.canonical(name)}
 
 
-def _with_budget(method: dict[str, Any], name: str, values: Mapping[str, Any]) -> dict[str, Any]:
+def _with_budget(method: dict[str, Any], name: str, dataset: str) -> dict[str, Any]:
     """A method's settings, with the budget that the paper uses on this data set where none is given."""
-    dataset = values.get("dataset", {}).get("name", "digits")
-    if "budget" in method or "budget" not in METHODS[name].config.model_fields or is_path(str(dataset)):
+    if "budget" in method or "budget" not in METHODS[name].config.model_fields or is_path(dataset):
         return method
-    return {"budget": DATASETS[str(dataset)].budget, **method}
+    return {"budget": DATASETS[dataset].budget, **method}
 
 
 def _chosen(section: Mapping[str, Any], default: str, where: str) -> tuple[str, dict[str, Any]]:
@@ -137,10 +155,11 @@ def _chosen(section: Mapping[str, Any], default: str, where: str) -> tuple[str, 
     return name, rest
 
 
-def completed(values: dict[str, Any]) -> dict[str, Any]:
-    """A run's settings with the defaults of those that came later; as they are where they are not understood."""
+def completed(values: dict[str, Any]) -> tuple[dict[str, Any], list[str]] | None:
+    """A run's settings with those that came later, and the names of the changed ones; None if not understood."""
     try:
-        every = RunConfig.from_values(values).to_values()
+        config = RunConfig.from_values(values)
     except (ValueError, TypeError, AttributeError):
-        return values
-    return {section: {**every[section], **own} for section, own in values.items()}
+        return None
+    every = config.to_values()
+    return {section: {**every[section], **own} for section, own in values.items()}, sorted(config.changed())

@@ -2,38 +2,28 @@
 
 import hashlib
 import platform
-import sys
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import scipy
 import torch
-from numpy.typing import NDArray
 from scipy import sparse
 
 import evergraph
-from evergraph.backbones import BACKBONES
-from evergraph.data.datasets import Steps, load_dataset
 from evergraph.data.graph import Graph
-from evergraph.data.stream import TaskStream, learner_view, make_stream
-from evergraph.errors import StoreError
-from evergraph.hodge import hodge_potential
-from evergraph.methods import METHODS, Learner
+from evergraph.data.stream import TaskStream
+from evergraph.errors import ConfigError, StoreError
+from evergraph.methods import METHODS
+from evergraph.runs.build import make_learner, open_stream
 from evergraph.runs.config import RunConfig
 from evergraph.runs.evaluate import Evaluator, totals
-from evergraph.runs.metrics import Counts
+from evergraph.runs.process import PeakMemory, torch_threads
+from evergraph.runs.record import SCHEMA_VERSION, DataRecord, Record, TaskRecord
 from evergraph.runs.store import RunStore
-from evergraph.training.net import Net
 from evergraph.watch import Watch
-
-try:
-    import resource
-except ImportError:  # not on every platform
-    resource = None  # type: ignore[assignment]
 
 
 @dataclass(frozen=True)
@@ -41,7 +31,7 @@ class RunResult:
     """A finished run: its folder and what record.json says."""
 
     folder: Path
-    record: dict[str, Any]
+    record: Record
 
 
 def run(
@@ -51,108 +41,95 @@ def run(
     data_dir: Path | None = None,
     resume: bool = False,
     watch: Watch | None = None,
-    say: Callable[[str], None] = lambda message: None,
+    on_message: Callable[[str], None] = lambda message: None,
 ) -> RunResult:
-    """Do a run, or with `resume` go on with the one of this configuration below `out`; nothing is done twice."""
-    store = RunStore.find(out, config) if resume else None
+    """Do a run, or with `resume` continue the one of this configuration below `out`; nothing is done twice."""
+    store = find_run(out, config) if resume else None
     if store is not None and store.finished:
-        say(f"{store.folder} is finished already; nothing to do")
+        on_message(f"{store.folder} is finished already; nothing to do")
         return RunResult(store.folder, store.record())
     watch = watch or Watch()
-    torch.set_num_threads(config.train.threads or torch.get_num_threads())
-    with watch.phase("load"):
-        stream = open_stream(config, data_dir, progress=True)
-    for message in (*stream.graph.remarks, *stream.messages):
-        say(message)
-    store = store or RunStore.create(out, config)
-    with store.locked():
-        _work(config, stream, store, watch)
+    with torch_threads(config.train.threads), PeakMemory() as peak:
+        with watch.phase("load"):
+            stream = open_stream(config, data_dir, progress=True)
+        for message in (*stream.graph.remarks, *stream.messages):
+            on_message(message)
+        store = store or create_run(out, config)
+        with store.locked():
+            _learn_tasks(config, stream, store, watch, peak)
     return RunResult(store.folder, store.record())
 
 
-def open_stream(config: RunConfig, data_dir: Path | None, *, progress: bool = False) -> TaskStream:
-    """The data set of a configuration as a stream of tasks."""
-    graph = load_dataset(
-        config.dataset.name,
-        options=config.dataset.options,
-        data_dir=data_dir,
-        features=config.dataset.features,
-        steps=Steps(**config.dataset.standardise.model_dump()),
-        progress=progress,
-    )
-    return make_stream(graph, config.stream, split_seed=config.seeds.split, order_seed=config.seeds.order)
+def create_run(out: Path, config: RunConfig) -> RunStore:
+    """A new folder below `out` for a run of this configuration."""
+    plugins = config.plugin_sources()
+    values = {**config.to_values(), "plugins": plugins} if plugins else config.to_values()
+    return RunStore.create(out, config.label(), values)
 
 
-def make_net(config: RunConfig, n_features: int) -> Net:
-    """An untrained model for graphs with this many features."""
-    entry = BACKBONES[config.backbone_name]
-    return Net(
-        lambda generator: entry.build(n_features, config.backbone, generator),
-        config.stream.setting,
-        config.train,
-        config.seeds.init,
-    )
+def find_run(out: Path, config: RunConfig) -> RunStore | None:
+    """The run of this configuration below `out` to resume: a finished one, else the furthest one."""
+    stores = (store for store in RunStore.below(out, config.label_stem()) if is_run_of(config, store))
+    return max(stores, key=lambda store: (store.finished, store.tasks_done), default=None)
 
 
-def make_learner(config: RunConfig, n_features: int) -> Learner:
-    """An untrained learner for graphs with this many features."""
-    return METHODS[config.method_name].build(make_net(config, n_features), config.method)
+def is_run_of(config: RunConfig, store: RunStore) -> bool:
+    """Whether a run has these settings: one that it does not know yet counts as having its default."""
+    values = store.config()
+    plugins = values.pop("plugins", {})  # other code is another run, though its settings are the same
+    try:
+        return RunConfig.from_values(values) == config and plugins == config.plugin_sources()
+    except ConfigError:
+        return False
 
 
-def _work(config: RunConfig, stream: TaskStream, store: RunStore, watch: Watch) -> None:
+def _learn_tasks(config: RunConfig, stream: TaskStream, store: RunStore, watch: Watch, peak: PeakMemory) -> None:
     learner = make_learner(config, stream.graph.n_features)
-    data = describe(stream)
+    data = data_record(stream)
     tasks = store.tasks()
     if tasks:
-        if tasks[-1]["data"] != data:
+        if tasks[-1].data != data:
             raise StoreError(
                 f"{store.folder} was begun on other data than is here now; start a new run without --resume"
             )
         learner.load_state(store.state())
     evaluate = Evaluator(stream, learner.net.device)
-    sees_past = METHODS[config.method_name].sees_past
-    potential = whole_potential(stream.graph) if config.wants_whole_potential else None
+    with_past = METHODS[config.method_name].sees_past
     for index in range(len(tasks), len(stream)):
         watch.task(index, len(stream))
-        seen = stream.seen(index) if sees_past else [stream[index]]
-        views = [learner_view(task, potential) for task in seen]
-        learner.learn(views[-1], views[:-1], watch)
+        *past, task = stream.views(index, with_past=with_past)
+        learner.learn(task, past, watch)
         with watch.phase("evaluate"):
             correct = evaluate(learner, index)
         tasks.append(
-            {
-                "data": data,
-                "correct": {"val": correct.val.tolist(), "test": correct.test.tolist()},
-                "seconds": watch.take(),
-                "memory": asdict(learner.memory()),
-                "peak_bytes": peak_bytes(),
-                "finished": datetime.now(UTC).isoformat(timespec="seconds"),
-            }
+            TaskRecord(
+                data=data,
+                correct={"val": correct.val.tolist(), "test": correct.test.tolist()},
+                seconds=watch.take(),
+                memory=learner.memory(),
+                peak_bytes=peak.bytes,
+                finished=datetime.now(UTC).isoformat(timespec="seconds"),
+            )
         )
         store.save_task(index, tasks[-1], learner.state())
     store.finish(make_record(config, stream, tasks))
 
 
-def whole_potential(graph: Graph) -> NDArray[np.float64]:
-    """The Hodge potential of the whole graph: (nodes,)."""
-    return hodge_potential(graph.adjacency, directed=graph.directed).value
-
-
-def describe(stream: TaskStream) -> dict[str, Any]:
-    """What the run learned from: counts, remarks and a fingerprint of the data and the stream."""
+def data_record(stream: TaskStream) -> DataRecord:
+    """What a run learns from: counts, remarks and a fingerprint of the data and the stream."""
     graph = stream.graph
-    return {
-        "name": graph.name,
-        "nodes": graph.n_nodes,
-        "edges": graph.n_edges,
-        "features": graph.n_features,
-        "tasks": len(stream),
-        "class_order": list(stream.order),
-        "class_names": None if graph.class_names is None else [graph.class_names[label] for label in stream.order],
-        "remarks": list(graph.remarks),
-        "messages": list(stream.messages),
-        "fingerprint": _fingerprint(graph),
-    }
+    return DataRecord(
+        name=graph.name,
+        nodes=graph.n_nodes,
+        edges=graph.n_edges,
+        features=graph.n_features,
+        tasks=len(stream),
+        class_order=list(stream.order),
+        class_names=None if graph.class_names is None else [graph.class_names[label] for label in stream.order],
+        remarks=list(graph.remarks),
+        messages=list(stream.messages),
+        fingerprint=_fingerprint(graph),
+    )
 
 
 def _fingerprint(graph: Graph) -> str:
@@ -164,33 +141,26 @@ def _fingerprint(graph: Graph) -> str:
     return digest.hexdigest()
 
 
-def make_record(config: RunConfig, stream: TaskStream, tasks: list[dict[str, Any]]) -> dict[str, Any]:
-    """Everything worth knowing of a finished run, unrounded, as plain values."""
-    last = tasks[-1]
-    return {
-        "config": config.to_values(),
-        "versions": versions(),
-        "data": last["data"],
-        "first_class": [stream.classes_of(index).start for index in range(len(stream))] + [stream.n_classes],
-        "total": dict(zip(("val", "test"), (part.tolist() for part in totals(stream)), strict=True)),
-        "correct": {split: [task["correct"][split] for task in tasks] for split in ("val", "test")},
-        "seconds": [task["seconds"] for task in tasks],
-        "memory": [task["memory"] for task in tasks],
-        "peak_bytes": max(task["peak_bytes"] for task in tasks),
-        "finished": last["finished"],
-    }
-
-
-def counts(record: dict[str, Any], split: str = "test") -> Counts:
-    """The counts of a record, from which every accuracy follows."""
-    rows, total = record["correct"][split], np.array(record["total"][split], dtype=np.int64)
-    correct = np.full((len(rows), len(total)), -1, dtype=np.int64)
-    for index, row in enumerate(rows):
-        correct[index, : len(row)] = row
-    return Counts(correct, total, np.array(record["first_class"], dtype=np.int64))
+def make_record(config: RunConfig, stream: TaskStream, tasks: list[TaskRecord]) -> Record:
+    """The record of a finished run."""
+    return Record(
+        schema_version=SCHEMA_VERSION,
+        config=config.to_values(),
+        changed=sorted(config.changed()),
+        versions={**versions(), **config.plugin_sources()},
+        data=tasks[-1].data,
+        first_class=[stream.classes_of(index).start for index in range(len(stream))] + [stream.n_classes],
+        total=dict(zip(("val", "test"), (part.tolist() for part in totals(stream)), strict=True)),
+        correct={split: [task.correct[split] for task in tasks] for split in ("val", "test")},
+        seconds=[task.seconds for task in tasks],
+        memory=[task.memory for task in tasks],
+        peak_bytes=max(task.peak_bytes for task in tasks),
+        finished=tasks[-1].finished,
+    )
 
 
 def versions() -> dict[str, str]:
+    """What the bits of a result may depend on besides its settings."""
     return {
         "evergraph": evergraph.__version__,
         "python": platform.python_version(),
@@ -199,11 +169,3 @@ def versions() -> dict[str, str]:
         "scipy": scipy.__version__,
         "threads": str(torch.get_num_threads()),
     }
-
-
-def peak_bytes() -> int:
-    """The largest memory this process has had so far; 0 where the platform does not tell."""
-    if resource is None:
-        return 0
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak if sys.platform == "darwin" else peak * 1024

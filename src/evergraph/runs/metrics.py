@@ -35,15 +35,6 @@ def backward_transfer(matrix: AccuracyMatrix) -> float:
     return average_forgetting(matrix)
 
 
-def forward_transfer(matrix: AccuracyMatrix, untrained: NDArray[np.float64]) -> float:
-    """FWT: accuracy on a task just before learning it minus that of an untrained model, over tasks 2 .. T.
-
-    It reads the entries just above the diagonal. NaN where those do not exist, as in every run in which the output
-    layer gets a class only when the class arrives.
-    """
-    return float((np.diagonal(matrix, offset=1) - untrained[1:]).mean()) if len(matrix) > 1 else float("nan")
-
-
 @dataclass(frozen=True)
 class Counts:
     """What every accuracy is computed from, for one split (validation or test).

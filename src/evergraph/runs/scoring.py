@@ -11,8 +11,8 @@ from evergraph.errors import DataError
 from evergraph.hodge import Orientation
 from evergraph.methods.base import NoSettings
 from evergraph.methods.finetune import FineTune
+from evergraph.runs.build import make_net
 from evergraph.runs.config import RunConfig
-from evergraph.runs.execute import make_net
 from evergraph.scores import SCORES, NodeScores, ScoreContext
 from evergraph.seeding import Purpose, numpy_generator
 from evergraph.watch import Watch
@@ -32,7 +32,7 @@ def score_graph(
     if entry.needs_model:
         FineTune(net, NoSettings()).learn(task, (), Watch())
     rng = numpy_generator(config.seeds.init, Purpose.SELECTION, 0)
-    return entry.score(ScoreContext(task, net, rng, orientation.value))
+    return entry.score(ScoreContext(task, net, rng, orientation))
 
 
 def one_task(graph: Graph, config: RunConfig) -> TaskView:

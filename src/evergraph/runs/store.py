@@ -1,4 +1,4 @@
-"""One run = one folder: JSON and safetensors, every file written atomically, so that a killed run can go on.
+"""One run = one folder: JSON and safetensors, every file written atomically, so that a killed run can be resumed.
 
     config.json               what was asked for
     task-000.json ...         what each finished task yielded
@@ -7,28 +7,32 @@
     projection.json           its test nodes in two dimensions, once somebody has asked for them
 
 A state is written before the task file that makes it count, and the previous state is removed after: whenever the
-process dies, the newest task file has its state beside it.
+process dies, the newest task file has its state beside it. torch is imported only where tensors are read or
+written, so that results can be read without it.
 """
 
 import glob
 import json
-import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from safetensors import SafetensorError
-from safetensors.torch import load_file, save_file
-from torch import Tensor
+from pydantic import BaseModel, ValidationError
 
 from evergraph.errors import StoreError
-from evergraph.runs.config import RunConfig
+from evergraph.files import make_folder, write_atomically
+from evergraph.runs.record import SCHEMA_VERSION, Record, TaskRecord
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 try:
     import fcntl
 except ImportError:  # not on every platform; there two processes must not resume the same run
     fcntl = None  # type: ignore[assignment]
+
+M = TypeVar("M", bound=BaseModel)
 
 
 class RunStore:
@@ -38,11 +42,11 @@ class RunStore:
         self.folder = folder
 
     @classmethod
-    def create(cls, out: Path, config: RunConfig) -> "RunStore":
+    def create(cls, out: Path, label: str, config: Mapping[str, Any]) -> "RunStore":
         """A new folder below `out` that nobody else has: a number is appended until the name is free."""
         make_folder(out)
         for attempt in range(1, 10_000):
-            folder = out / (config.label() + (f"-{attempt}" if attempt > 1 else ""))
+            folder = out / (label + (f"-{attempt}" if attempt > 1 else ""))
             try:
                 folder.mkdir()
             except FileExistsError:
@@ -50,16 +54,14 @@ class RunStore:
             except OSError as error:
                 raise StoreError(f"the run folder {folder} cannot be made: {error.strerror}") from None
             store = cls(folder)
-            store._write_json("config.json", config.to_values())
+            store._write_json("config.json", config)
             return store
         raise StoreError(f"{out} has too many runs of this configuration already; choose another --out")
 
     @classmethod
-    def find(cls, out: Path, config: RunConfig) -> "RunStore | None":
-        """The run of this configuration below `out` to go on with: a finished one, else the furthest one."""
-        stores = [cls(path.parent) for path in sorted(out.glob(f"{glob.escape(config.label())}*/config.json"))]
-        same = [store for store in stores if store.config() == config.to_values()]
-        return max(same, key=lambda store: (store.finished, store.tasks_done), default=None)
+    def below(cls, out: Path, stem: str) -> "list[RunStore]":
+        """The runs below `out` whose folder names begin with `stem`."""
+        return [cls(path.parent) for path in sorted(out.glob(f"{glob.escape(stem)}-*/config.json"))]
 
     @property
     def finished(self) -> bool:
@@ -72,48 +74,36 @@ class RunStore:
     def config(self) -> dict[str, Any]:
         return self._read_json("config.json")
 
-    def record(self) -> dict[str, Any]:
+    def record(self) -> Record:
         """The result of a finished run."""
         if not self.folder.is_dir() or not (self.folder / "config.json").exists():
             raise StoreError(f"a run folder is wanted, got {self.folder}, which is none")
         if not self.finished:
-            raise StoreError(
-                f"{self.folder} holds an unfinished run; go on with it with `evergraph run ... --resume`"
-            )
-        return self._read_json(
-            "record.json", ("config", "data", "first_class", "total", "correct", "seconds", "memory")
-        )
+            raise StoreError(f"{self.folder} holds an unfinished run; resume it with `evergraph run ... --resume`")
+        return self._read_model("record.json", Record)
 
-    def save_task(self, index: int, result: Mapping[str, Any], state: Mapping[str, Tensor]) -> None:
-        """A finished task, with everything that is needed to go on after it."""
+    def save_task(self, index: int, result: TaskRecord, state: "Mapping[str, Tensor]") -> None:
+        """A finished task, with everything that is needed to resume after it."""
         name = _state_name(index)
-        temporary = _temporary(self.folder / name)
-        save_file({key: value.detach().cpu().contiguous() for key, value in state.items()}, temporary)
-        _replace(temporary, self.folder / name)
-        self._write_json(f"task-{index:03d}.json", result)
+        write_atomically(self.folder / name, tensor_bytes(state))
+        self._write_json(f"task-{index:03d}.json", result.model_dump(mode="json"))
         self._remove_states_but(name)
 
-    def tasks(self) -> list[dict[str, Any]]:
+    def tasks(self) -> list[TaskRecord]:
         """The results of the finished tasks, in order."""
-        keys = ("data", "correct", "seconds", "memory", "peak_bytes", "finished")
-        return [self._read_json(f"task-{index:03d}.json", keys) for index in range(self.tasks_done)]
+        return [self._read_model(f"task-{index:03d}.json", TaskRecord) for index in range(self.tasks_done)]
 
-    def state(self) -> dict[str, Tensor]:
+    def state(self) -> "dict[str, Tensor]":
         """The learner after the last finished task."""
         path = self.folder / _state_name(self.tasks_done - 1)
-        try:
-            return load_file(path)
-        except (OSError, SafetensorError) as error:
-            raise StoreError(
-                f"the state {path} cannot be read ({error}); delete the folder and start again"
-            ) from None
+        return load_tensors(path, "delete the folder and start again")
 
-    def finish(self, record: Mapping[str, Any]) -> None:
-        self._write_json("record.json", record)
+    def finish(self, record: Record) -> None:
+        self._write_json("record.json", record.model_dump(mode="json"))
         self._remove_states_but(_state_name(self.tasks_done - 1))
 
     def files(self) -> dict[str, bytes]:
-        """What is needed to go on with the run elsewhere, or once it is finished, to know all of it."""
+        """What is needed to resume the run elsewhere, or once it is finished, to know all of it."""
         kinds = ("config.json", "state-*.safetensors", "task-*.json", "record.json")
         return {path.name: path.read_bytes() for kind in kinds for path in sorted(self.folder.glob(kind))}
 
@@ -148,13 +138,30 @@ class RunStore:
                     ) from None
             yield
 
-    def _read_json(self, name: str, keys: tuple[str, ...] = ()) -> dict[str, Any]:
+    def _read_model(self, name: str, kind: type[M]) -> M:
+        """A file as a typed record; StoreError in one sentence where it is none, or of a later version."""
+        path, content = self.folder / name, self._read_json(name)
+        version = content.get("schema_version", 1)
+        if isinstance(version, int) and version > SCHEMA_VERSION:
+            raise StoreError(
+                f"{path} must be of schema version {SCHEMA_VERSION} or earlier, got {version} instead; "
+                "upgrade evergraph"
+            )
+        try:
+            return kind.model_validate(content)
+        except ValidationError as error:
+            why = f"{'.'.join(map(str, error.errors()[0]['loc']))}: {error.errors()[0]['msg']}"
+            raise StoreError(
+                f"{path} must hold what a run has written, got something else instead ({why})"
+            ) from None
+
+    def _read_json(self, name: str) -> dict[str, Any]:
         path = self.folder / name
         try:
             content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
         except (OSError, ValueError) as error:
             raise StoreError(f"{path} must be a readable JSON file, got an error instead: {error}") from None
-        if not isinstance(content, dict) or not content.keys() >= set(keys):
+        if not isinstance(content, dict):
             raise StoreError(f"{path} must hold what a run has written, got something else instead")
         return content
 
@@ -166,27 +173,19 @@ def _state_name(index: int) -> str:
     return f"state-{index:03d}.safetensors"
 
 
-def write_atomically(path: Path, content: str | bytes) -> None:
-    """Write a file that is there as a whole or, when the process dies meanwhile, as it was before."""
-    temporary = _temporary(path)
-    temporary.write_bytes(content if isinstance(content, bytes) else content.encode())
-    _replace(temporary, path)
+def tensor_bytes(tensors: "Mapping[str, Tensor]") -> bytes:
+    """Named tensors in the safetensors format."""
+    from safetensors.torch import save
+
+    return save({name: value.detach().cpu().contiguous() for name, value in tensors.items()})
 
 
-def _temporary(path: Path) -> Path:
-    return path.with_name(f".{path.name}.{os.getpid()}")
+def load_tensors(path: Path, advice: str) -> "dict[str, Tensor]":
+    """The tensors in a safetensors file; StoreError with this advice where the file is broken."""
+    from safetensors import SafetensorError
+    from safetensors.torch import load_file
 
-
-def _replace(temporary: Path, path: Path) -> None:
-    """Move a file into place once it is on disk."""
-    with temporary.open("rb+") as file:
-        os.fsync(file.fileno())
-    temporary.replace(path)
-
-
-def make_folder(out: Path, option: str = "--out") -> None:
-    """Make a folder for results unless it is there; StoreError in one sentence where that cannot be done."""
     try:
-        out.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise StoreError(f"the folder {out} cannot be made: {error.strerror}; choose another {option}") from None
+        return load_file(path)
+    except (OSError, SafetensorError) as error:
+        raise StoreError(f"the state {path} cannot be read ({error}); {advice}") from None

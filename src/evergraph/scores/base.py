@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from evergraph.backbones import model_input
 from evergraph.data.graph import Features
 from evergraph.data.stream import TaskView
+from evergraph.hodge import Orientation
 from evergraph.training.net import Net
 
 
@@ -22,21 +23,27 @@ class Space(Enum):
     HIDDEN = "hidden"
 
 
+class Scope(Enum):
+    """Whether the topology is the task's graph or, once, the whole graph."""
+
+    TASK = "task"
+    FULL = "full"
+
+
 @dataclass(frozen=True)
 class ScoreContext:
     """What a score may look at. `net` has learned the task; `rng` is the only source of randomness.
 
-    sign: of the Hodge potential, -1 for the paper's formula; space, distance: for scores that compare nodes;
-    full_graph: whether the topology of the whole graph counts (task.potential) instead of the task's.
+    orientation, scope: of the Hodge potential; space, distance: for scores that compare nodes.
     """
 
     task: TaskView
     net: Net
     rng: np.random.Generator
-    sign: float = -1.0
+    orientation: Orientation = Orientation.PAPER
     space: Space = Space.FEATURES
     distance: float = 0.5
-    full_graph: bool = False
+    scope: Scope = Scope.TASK
 
     def vectors(self) -> Features:
         """The training nodes as points: their features, or what the model's output layer sees of them."""
@@ -45,7 +52,7 @@ class ScoreContext:
             return features[self.task.train]
         inputs = model_input(self.task.graph, self.task.train, self.net.device)
         with torch.no_grad():
-            hidden: NDArray[np.float32] = self.net.model.embed(*inputs).cpu().numpy()  # type: ignore[operator]
+            hidden: NDArray[np.float32] = self.net.model.embed(*inputs).cpu().numpy()
         return hidden
 
 

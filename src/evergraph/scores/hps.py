@@ -3,20 +3,18 @@
 from typing import Any
 
 from evergraph.errors import ConfigError
-from evergraph.hodge import Orientation, Solution, hodge_potential
-from evergraph.scores.base import NodeScores, ScoreContext, ScoreEntry
+from evergraph.hodge import Solution, hodge_potential
+from evergraph.scores.base import NodeScores, Scope, ScoreContext, ScoreEntry
 
 
 def hps_score(context: ScoreContext) -> NodeScores:
-    """S = sign · Δ₀† Ā 1 (sign = -1 in the paper), on the task's graph, or on the whole graph where asked for."""
-    task = context.task
-    if context.full_graph:
-        if task.potential is None:
-            raise ConfigError("scope=full needs the potential of the whole graph, got only a task; use scope=task")
-        return NodeScores(-context.sign * task.potential[task.train])
-    solution = hodge_potential(
-        task.graph.adjacency, directed=task.graph.directed, orientation=Orientation(context.sign)
-    )
+    """S = ∓ Δ₀† Ā 1 (minus in the paper), on the task's graph, or on the whole graph where the scope is full."""
+    task, orientation = context.task, context.orientation
+    if context.scope is Scope.FULL:
+        if task.whole_potential is None:
+            raise ConfigError("scope=full needs the whole graph, got only a task; use scope=task")
+        return NodeScores(-orientation.sign * task.whole_potential()[task.train])
+    solution = hodge_potential(task.graph.adjacency, directed=task.graph.directed, orientation=orientation)
     return NodeScores(solution.value[task.train], certificate(solution))
 
 

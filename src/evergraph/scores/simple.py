@@ -1,4 +1,4 @@
-"""The two scores that need no idea: at random, and by degree."""
+"""Two baseline scores: random, and the degree."""
 
 import numpy as np
 

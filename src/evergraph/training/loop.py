@@ -15,7 +15,6 @@ from evergraph.backbones import ModelInput
 from evergraph.backbones.layers import Dropout
 from evergraph.config import Settings
 from evergraph.errors import ConvergenceError
-from evergraph.runs.process import keep_freed_memory
 from evergraph.training.narrowing import narrow
 from evergraph.training.optimiser import Adam
 
@@ -112,7 +111,6 @@ def train(
     `gradient_weight` adds that multiple of ‖∇L‖₁, the sum of the sizes of the derivatives of the batches' loss L.
     With `whole` every parameter is up to date after every epoch, for an `on_epoch` that looks at them.
     """
-    keep_freed_memory()
     give_generator(model, generator)
     model.train()
     # A penalty or an adjustment speaks of the whole weight, so only a plain loss can be narrowed.

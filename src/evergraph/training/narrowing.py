@@ -11,11 +11,9 @@ import torch
 from torch import Tensor, nn
 
 from evergraph.backbones import ModelInput
+from evergraph.backbones.input_product import NARROW_BELOW
 from evergraph.backbones.layers import InputLinear
 from evergraph.training.optimiser import Adam
-
-NARROW_BELOW = 0.8
-"""Narrow when at most this share of the features occurs."""
 
 
 class Narrowing:

@@ -8,7 +8,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from evergraph.backbones import ModelInput, model_input
+from evergraph.backbones import Backbone, ModelInput, model_input
 from evergraph.data.graph import Graph
 from evergraph.data.stream import Setting, TaskView
 from evergraph.errors import StoreError
@@ -16,7 +16,7 @@ from evergraph.seeding import Purpose, torch_generator
 from evergraph.training.loop import Batch, ClassLosses, TrainConfig, threads_for, train
 from evergraph.watch import Watch
 
-Build: TypeAlias = Callable[[torch.Generator], nn.Module]
+Build: TypeAlias = Callable[[torch.Generator], Backbone]
 Parameters: TypeAlias = list[Tensor]
 
 
@@ -32,7 +32,7 @@ class Net:
         self.task_of_class = torch.empty(0, dtype=torch.int64, device=self.device)
         self.model = self._fresh(0)
 
-    def _fresh(self, index: int) -> nn.Module:
+    def _fresh(self, index: int) -> Backbone:
         return self.build(torch_generator(self.seed, Purpose.PARAMETERS, index)).to(self.device).eval()
 
     def restart(self, index: int) -> None:
@@ -43,7 +43,7 @@ class Net:
     def grow(self, task: TaskView) -> None:
         """Make room for the classes of a task."""
         count = len(task.classes)
-        self.model.head.grow(count, torch_generator(self.seed, Purpose.PARAMETERS, 1 + task.index))  # type: ignore
+        self.model.head.grow(count, torch_generator(self.seed, Purpose.PARAMETERS, 1 + task.index))
         arrived = torch.full((count,), task.index, device=self.device)
         self.task_of_class = torch.cat([self.task_of_class, arrived])
 
@@ -133,7 +133,7 @@ class Net:
         return outputs
 
     def state(self) -> dict[str, Tensor]:
-        """Everything needed to go on, by name."""
+        """Everything needed to resume, by name."""
         tensors = {f"model.{name}": value.contiguous() for name, value in self.model.state_dict().items()}
         return {**tensors, "task_of_class": self.task_of_class}
 

@@ -1,16 +1,18 @@
-"""Adam (Kingma and Ba, 2015) with L2 weight decay."""
+"""Adam (Kingma and Ba, 2015) with L2 weight decay.
+
+torch's functional Adam is used instead of torch.optim.Adam: the bits are the same, but making a torch.optim.Adam
+imports torch's compiler, which takes seconds in every new process (benchmarks/startup.py).
+"""
 
 from collections.abc import Sequence
 
 import torch
-from torch import Tensor, nn
-
-BETA1, BETA2, EPS = 0.9, 0.999, 1e-8
-"""The usual constants, which the paper keeps."""
+from torch import nn
+from torch.optim.adam import adam
 
 
 class Adam:
-    """torch's fused Adam step, bit for bit, without the bookkeeping of torch.optim around it."""
+    """One state for each parameter: the running means of its gradient and of its square, and the steps so far."""
 
     def __init__(self, parameters: Sequence[nn.Parameter], *, lr: float, weight_decay: float):
         self.parameters = list(parameters)
@@ -25,29 +27,23 @@ class Adam:
 
     @torch.no_grad()
     def step(self) -> None:
-        """One step of every parameter that has a gradient."""
-        having = [
-            (p.detach(), p.grad, mean, square, step)
-            for p, mean, square, step in zip(self.parameters, self._means, self._squares, self._steps, strict=True)
-            if p.grad is not None
-        ]
+        """One step of every parameter that has a gradient, with the usual constants, which the paper keeps."""
+        having = [at for at, parameter in enumerate(self.parameters) if parameter.grad is not None]
         if not having:
             return
-        parameters, gradients, means, squares, steps = (list(column) for column in zip(*having, strict=True))
-        torch._foreach_add_(steps, 1)
-        no_maxima: list[Tensor] = []
-        torch._fused_adam_(
-            parameters,
-            gradients,
-            means,
-            squares,
-            no_maxima,
-            steps,
+        adam(
+            [self.parameters[at].detach() for at in having],
+            [gradient for at in having if (gradient := self.parameters[at].grad) is not None],
+            [self._means[at] for at in having],
+            [self._squares[at] for at in having],
+            [],
+            [self._steps[at] for at in having],
             lr=self.lr,
-            beta1=BETA1,
-            beta2=BETA2,
+            beta1=0.9,
+            beta2=0.999,
+            eps=1e-8,
             weight_decay=self.weight_decay,
-            eps=EPS,
             amsgrad=False,
             maximize=False,
+            fused=True,
         )

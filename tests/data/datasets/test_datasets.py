@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from evergraph.data.datasets import DATASETS, Steps, is_path, load_dataset
+from evergraph.data.datasets import DATASETS, is_path, load_dataset
+from evergraph.data.standardise import Standardisation
 from evergraph.errors import ConfigError, DataError
 
 from .layouts import WRITERS, N, shchur
@@ -33,7 +34,7 @@ def test_a_path_is_read_as_a_file(tmp_path: Path) -> None:
 
 def test_steps_can_be_switched_off(tmp_path: Path) -> None:
     WRITERS["corafull"](tmp_path)
-    graph = load_dataset("corafull", data_dir=tmp_path, steps=Steps(undirected=False))
+    graph = load_dataset("corafull", data_dir=tmp_path, standardisation=Standardisation(undirected=False))
     assert graph.directed
     assert graph.n_edges == N
 

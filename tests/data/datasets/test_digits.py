@@ -2,12 +2,15 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_digits
 
-from evergraph.data.datasets import Steps, load_dataset
+from evergraph.data.datasets import load_dataset
+from evergraph.data.standardise import Standardisation
 from evergraph.errors import ConfigError
 
 
 def test_every_image_keeps_its_k_nearest() -> None:
-    graph = load_dataset("digits", options={"neighbours": 4}, steps=Steps(largest_component=False))
+    graph = load_dataset(
+        "digits", options={"neighbours": 4}, standardisation=Standardisation(largest_component=False)
+    )
     pixels = load_digits().data
     for image in (0, 700, 1796):
         distance = ((pixels - pixels[image]) ** 2).sum(axis=1)

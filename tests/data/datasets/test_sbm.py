@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
+from scipy import sparse
 
 from evergraph.data.datasets.sbm import SbmOptions, class_sizes, generate
 from evergraph.data.graph import Graph
@@ -109,9 +111,64 @@ def test_features_depend_on_the_class() -> None:
     assert (graph.features - means[graph.labels]).std() == pytest.approx(0.5, rel=0.02)
 
 
+def bags(graph: Graph) -> sparse.csr_array:
+    assert isinstance(graph.features, sparse.csr_array)
+    return graph.features
+
+
+def popularity(graph: Graph, label: int) -> NDArray[np.float64]:
+    """The share of a class's nodes that have each word."""
+    members = graph.labels == label
+    share: NDArray[np.float64] = bags(graph)[members].sum(axis=0) / members.sum()
+    return share
+
+
+@settings(max_examples=15, deadline=None)
+@given(feasible(), st.integers(1, 40), st.integers(1, 300), st.data())
+def test_every_node_has_as_many_different_words_as_asked(
+    options: SbmOptions, width: int, chunk: int, data: st.DataObject
+) -> None:
+    words = data.draw(st.integers(1, width))
+    options = options.model_copy(update={"features": width, "words": words})
+    features, other = bags(generate(options)), bags(generate(options, chunk=chunk))
+    assert features.shape == (options.nodes, width)
+    assert features.dtype == np.float32
+    assert features.indices.dtype == features.indptr.dtype == np.int32
+    assert features.has_canonical_format
+    assert np.all(np.diff(features.indptr) == words)
+    assert np.all(features.data == 1)
+    assert np.array_equal(features.indices, other.indices)
+
+
+def test_words_change_nothing_but_the_features() -> None:
+    dense, with_words = generate(SbmOptions()), generate(SbmOptions(words=5))
+    assert (dense.adjacency != with_words.adjacency).nnz == 0
+    assert np.array_equal(dense.labels, with_words.labels)
+    assert isinstance(dense.features, np.ndarray)
+
+
+def test_the_dense_features_of_a_seed_are_those_of_earlier_versions() -> None:
+    features = generate(SbmOptions(nodes=300, seed=3)).features
+    assert isinstance(features, np.ndarray)
+    assert features[[0, 150, 299], [0, 16, 31]] == pytest.approx([-0.826942, -0.248596, -1.231843], abs=1e-5)
+
+
+def test_words_are_popular_as_zipf_has_it_and_depend_on_the_class() -> None:
+    options = {"nodes": 4000, "classes": 2, "features": 200, "words": 5}
+    alike = generate(SbmOptions(**options, signal=0.0))
+    mean = popularity(alike, 0)
+    ranked = np.sort(mean)[::-1]
+    assert ranked[0] > 4 * ranked[9] > 8 * ranked[99]
+    assert np.abs(mean - popularity(alike, 1)).max() < 0.06
+    mixed, apart = (generate(SbmOptions(**options, signal=1.0, noise=noise)) for noise in (1.0, 0.0))
+    distances = [np.abs(popularity(graph, 0) - popularity(graph, 1)).sum() for graph in (alike, mixed, apart)]
+    assert distances[2] > 1.3 * distances[1] > 3 * distances[0]
+
+
 @pytest.mark.parametrize(
     ("options", "words"),
     [
+        ({"features": 32, "words": 33}, "words must be at most 32, got 33 instead"),
         ({"nodes": 10, "classes": 11}, "at least one node per class"),
         ({"nodes": 20, "classes": 4, "mean_degree": 8, "homophily": 1.0}, "room for 40 edges inside"),
         ({"nodes": 20, "classes": 1, "mean_degree": 4}, "room for 0 edges between"),

@@ -1,17 +1,17 @@
-"""Data sets by name, and any own graph by the path of its file."""
+"""Data sets by name, and any other graph by the path of its file."""
 
 import os
 from collections.abc import Mapping
-from dataclasses import asdict
 from pathlib import Path
 
 from evergraph.config import validated
 from evergraph.data.datasets import digits, npz, ogb, reddit, sbm
 from evergraph.data.datasets.derived import DerivedFeatures
-from evergraph.data.datasets.entry import DatasetEntry, Locate, NoOptions, RemoteFile, Steps
+from evergraph.data.datasets.entry import DatasetEntry, Locate, NoOptions, RemoteFile
 from evergraph.data.datasets.fetch import cache_dir, locator
 from evergraph.data.datasets.files import FileOptions, read_graph
-from evergraph.data.graph import Graph, standardise
+from evergraph.data.graph import Graph
+from evergraph.data.standardise import Standardisation, standardise
 from evergraph.registry import Registry
 
 __all__ = [
@@ -22,7 +22,6 @@ __all__ = [
     "Locate",
     "NoOptions",
     "RemoteFile",
-    "Steps",
     "cache_dir",
     "is_path",
     "load_dataset",
@@ -36,6 +35,8 @@ DATASETS: Registry[DatasetEntry] = Registry(
         for family in (digits.ENTRIES, sbm.ENTRIES, npz.ENTRIES, ogb.ENTRIES, reddit.ENTRIES)
         for entry in family
     },
+    entry_type=DatasetEntry,
+    plugins="evergraph.datasets",
 )
 
 
@@ -51,23 +52,20 @@ def load_dataset(
     options: Mapping[str, object] | None = None,
     data_dir: Path | None = None,
     features: str | None = None,
-    steps: Steps | None = None,
+    standardisation: Standardisation | None = None,
     progress: bool = False,
     download: bool = True,
 ) -> Graph:
-    """A data set or an own file, loaded, standardised (all four steps unless told otherwise), with its features.
+    """A data set or a graph file, loaded, standardised (all four steps unless others are given), with its features.
 
     `features` ("spectral:64", "degree") replaces the features by ones derived from the standardised graph.
     """
     derived = DerivedFeatures.parse(features) if features is not None else None
-    standardised = True
     if is_path(name_or_path):
         graph = read_graph(Path(name_or_path), validated(FileOptions, options or {}, "file"))
     else:
         entry = DATASETS[name_or_path]
         chosen = validated(entry.options, options or {}, entry.name)
         graph = entry.load(chosen, locator(data_dir, download=download, progress=progress))
-        standardised = entry.standardised
-    if steps is not None or standardised:
-        graph = standardise(graph, **asdict(steps or Steps()))
+    graph = standardise(graph, standardisation)
     return graph if derived is None else derived.derive(graph)

@@ -1,8 +1,7 @@
 """Features derived from the graph itself, for graphs that have none; every result on them says so."""
 
 import hashlib
-import os
-import tempfile
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from enum import Enum
 from pathlib import Path
@@ -13,8 +12,10 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from evergraph.data.datasets.fetch import cache_dir
-from evergraph.data.graph import Graph, standardise
-from evergraph.errors import ConfigError, ConvergenceError
+from evergraph.data.graph import Graph
+from evergraph.data.standardise import Standardisation, standardise
+from evergraph.errors import ConfigError, ConvergenceError, StoreError
+from evergraph.files import make_folder, write_atomically
 
 WORTH_KEEPING = 10_000_000
 """Edges times eigenvectors from which the eigenvectors are kept on disk."""
@@ -54,7 +55,7 @@ class DerivedFeatures:
 
     def derive(self, graph: Graph) -> Graph:
         """The same graph with derived features and a remark that says so; a direction of edges is ignored."""
-        plain = standardise(graph, largest_component=False).adjacency
+        plain = standardise(graph, Standardisation(largest_component=False)).adjacency
         features = degree_bins(plain) if self.size is None else kept_spectral(plain, self.size)
         remark = f"features derived from the graph ({self}), not the data set's own"
         return replace(graph, features=features, feature_names=None, remarks=(*graph.remarks, remark))
@@ -87,14 +88,15 @@ def kept_spectral(adjacency: sparse.csr_array, size: int) -> NDArray[np.float32]
 
 
 def _keep(path: Path, values: NDArray[np.float32]) -> None:
-    """Written beside and renamed, so that nobody reads half a file; where it cannot be written it is not kept."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=path.parent, suffix=".npy", delete=False) as file:
+    """Keep values for the next time; where they cannot be written they are not kept."""
+
+    def save(temporary: Path) -> None:
+        with temporary.open("wb") as file:
             np.save(file, values)
-        os.replace(file.name, path)
-    except OSError:
-        return
+
+    with suppress(StoreError):
+        make_folder(path.parent)
+        write_atomically(path, save)
 
 
 def spectral(adjacency: sparse.csr_array, size: int) -> NDArray[np.float32]:

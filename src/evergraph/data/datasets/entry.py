@@ -24,7 +24,6 @@ class RemoteFile:
     name: str
     url: str | None
     sha256: str | None = None
-    size: int | None = None
     inside: str | None = None
 
 
@@ -43,7 +42,6 @@ class DatasetEntry:
     stand_in: the data set that this one stands in for, None where it is itself.
     counts: (nodes, directed adjacency entries) after standardisation, where the paper states them.
     budget: the default number of replayed nodes per class.
-    standardised: whether `load_dataset` standardises it unless told otherwise.
     """
 
     name: str
@@ -56,14 +54,3 @@ class DatasetEntry:
     stand_in: str | None = None
     counts: tuple[int, int] | None = None
     budget: int = 60
-    standardised: bool = True
-
-
-@dataclass(frozen=True)
-class Steps:
-    """The switches of `evergraph.data.graph.standardise`, all on as in the paper."""
-
-    undirected: bool = True
-    unweighted: bool = True
-    no_self_loops: bool = True
-    largest_component: bool = True

@@ -10,6 +10,7 @@ from pathlib import Path, PurePosixPath
 
 from evergraph.data.datasets.entry import Locate, RemoteFile
 from evergraph.errors import DataError
+from evergraph.files import write_atomically
 
 DATA_VARIABLE = "EVERGRAPH_DATA"
 CACHE_VARIABLE = "EVERGRAPH_CACHE"
@@ -71,7 +72,9 @@ def _retrieve(file: RemoteFile, target: Path, known: str | None, data_dir: Path 
 
     from evergraph.data.datasets.progress import DownloadBar
 
-    pooch.get_logger().setLevel("WARNING")
+    logger = pooch.get_logger()
+    level = logger.level
+    logger.setLevel("WARNING")
     bar = DownloadBar(target.name) if progress else None
     try:
         pooch.retrieve(
@@ -91,6 +94,7 @@ def _retrieve(file: RemoteFile, target: Path, known: str | None, data_dir: Path 
             f"if upstream changed it on purpose, remove its line from {target.parent / 'hashes.json'}"
         ) from None
     finally:
+        logger.setLevel(level)
         if bar is not None:
             bar.close()
 
@@ -120,11 +124,7 @@ def _recorded_hashes(store: Path) -> dict[str, str]:
 
 
 def _write_hashes(store: Path, hashes: dict[str, str]) -> None:
-    """Replace hashes.json in one step, so that no reader ever sees a part of it."""
-    handle, name = tempfile.mkstemp(dir=store, prefix="hashes-", suffix=".tmp")
-    with os.fdopen(handle, "w", encoding="utf-8") as stream:
-        json.dump(hashes, stream, indent=1, sort_keys=True)
-    os.replace(name, store / "hashes.json")
+    write_atomically(store / "hashes.json", json.dumps(hashes, indent=1, sort_keys=True))
 
 
 def _extracted(archive: Path, sha256: str, file: RemoteFile) -> Path:

@@ -14,7 +14,9 @@ from evergraph.data.datasets.npz import no_features
 from evergraph.data.graph import Graph, adjacency_from_edges, make_graph
 from evergraph.errors import DataError
 
-ARXIV = RemoteFile("ogbn_arxiv/raw", "http://snap.stanford.edu/ogb/data/nodeproppred/arxiv.zip", inside="arxiv/raw")
+ARXIV = RemoteFile(
+    "ogbn_arxiv/raw", "https://snap.stanford.edu/ogb/data/nodeproppred/arxiv.zip", inside="arxiv/raw"
+)
 
 
 def load(_options: NoOptions, locate: Locate) -> Graph:

@@ -7,7 +7,7 @@ from pydantic import Field
 from evergraph.config import Settings
 from evergraph.data.datasets.entry import DatasetEntry, Locate
 from evergraph.data.datasets.sbm_edges import BlockModel, Ids, adjacency_from_keys, draw_edges
-from evergraph.data.graph import Graph, make_graph
+from evergraph.data.graph import Features, Graph, csr, make_graph
 from evergraph.errors import ConfigError
 
 CHUNK = 1 << 22
@@ -20,6 +20,7 @@ class SbmOptions(Settings):
     mean_degree: float = Field(default=10.0, gt=0, description="adjacency entries per node")
     classes: int = Field(default=10, ge=1)
     features: int = Field(default=32, ge=1)
+    words: int = Field(default=0, ge=0, description="features that a node has, all 1; 0 for dense features")
     homophily: float = Field(default=0.8, ge=0, le=1, description="the fraction of edges inside a class")
     imbalance: float = Field(default=1.0, ge=1, description="size of the largest class over that of the smallest")
     directed: bool = False
@@ -36,6 +37,11 @@ def load(options: SbmOptions, _locate: Locate) -> Graph:
 
 def generate(options: SbmOptions, chunk: int = CHUNK) -> Graph:
     """The graph of the given options; `chunk` bounds the memory of a draw and does not change the result."""
+    if options.words > options.features:
+        raise ConfigError(
+            f"sbm draws words from its features, so words must be at most {options.features}, "
+            f"got {options.words} instead"
+        )
     streams = [np.random.default_rng(seed) for seed in np.random.SeedSequence(options.seed).spawn(4)]
     model = block_model(options, streams[0])
     place = streams[1].permutation(model.n).astype(np.int64)
@@ -45,7 +51,7 @@ def generate(options: SbmOptions, chunk: int = CHUNK) -> Graph:
     labels[place] = model.node_class
     return make_graph(
         adjacency_from_keys(keys, place, model.directed, chunk),
-        _features(options, labels, streams[3]),
+        _words(options, labels, streams[3], chunk) if options.words else _features(options, labels, streams[3]),
         labels,
         directed=options.directed,
         name="sbm",
@@ -78,6 +84,27 @@ def block_model(options: SbmOptions, rng: np.random.Generator) -> BlockModel:
         cumulated=np.concatenate([[0.0], np.cumsum(weight)]),
         directed=options.directed,
     )
+
+
+def _words(options: SbmOptions, labels: Ids, rng: np.random.Generator, chunk: int) -> Features:
+    """A bag of `words` different words for each node, drawn one after the other by how popular they are.
+
+    Popularity falls as 1 / rank, in an order common to all nodes and in one for each class; the order of the class
+    counts signal / (signal + noise). The words whose exponential times are over first are such a draw.
+    """
+    popularity = np.tile(1 / np.arange(1, options.features + 1), (1 + options.classes, 1))
+    common, *own = rng.permuted(popularity, axis=1)
+    share = options.signal / (options.signal + options.noise) if options.signal else 0.0
+    rate = (1 - share) * common + share * np.stack(own)
+    columns = np.empty((len(labels), options.words), dtype=np.int32)
+    rows = max(1, chunk // options.features)
+    for start in range(0, len(labels), rows):
+        part = slice(start, start + rows)
+        times = rng.standard_exponential((len(labels[part]), options.features)) / rate[labels[part]]
+        columns[part] = np.sort(np.argpartition(times, options.words - 1, axis=1)[:, : options.words], axis=1)
+    indptr = np.arange(len(labels) + 1) * options.words
+    ones = np.ones(columns.size, dtype=np.float32)
+    return csr(ones, columns.ravel(), indptr, (len(labels), options.features))
 
 
 def _features(options: SbmOptions, labels: Ids, rng: np.random.Generator) -> NDArray[np.float32]:

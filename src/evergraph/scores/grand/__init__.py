@@ -1,6 +1,7 @@
 """GraNd, exactly: the norm of the gradient of each node's own loss, without a backward pass for each node."""
 
-from collections.abc import Callable, Iterator, Mapping
+import logging
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -22,8 +23,20 @@ __all__ = ["CLOSED_FORMS", "grand_norms"]
 ClosedForm = Callable[[Any, ModelInput, LossGradient, int], Tensor]
 """(model, inputs, loss gradient, memory) to the norms, (rows,)."""
 
-CLOSED_FORMS: Mapping[type[nn.Module], ClosedForm] = {GCN: gcn_norms, GIN: gin_norms, GAT: gat_norms}
+CLOSED_FORMS: dict[type[nn.Module], ClosedForm] = {GCN: gcn_norms, GIN: gin_norms, GAT: gat_norms}
 """A backbone's own way to the norms; a class that is not here, a derived one too, takes backward passes."""
+
+LOG = logging.getLogger(__name__)
+_NOTICED: set[type[nn.Module]] = set()
+
+
+def _notice(backbone: type[nn.Module]) -> None:
+    """Report once for each class that its norms take longer."""
+    if backbone not in _NOTICED:
+        _NOTICED.add(backbone)
+        LOG.warning(
+            "%s has no closed form for gradient norms; backward passes give the same, slower", backbone.__name__
+        )
 
 
 def grand_norms(
@@ -38,6 +51,7 @@ def grand_norms(
     with _evaluation(model):
         closed = CLOSED_FORMS.get(type(model))
         if closed is None:
+            _notice(type(model))
             return autograd_norms(model, inputs, labels, allowed, memory)
         with torch.no_grad():
             return closed(model, inputs, loss_gradient(labels, allowed), memory)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from torch import Tensor
 
-from evergraph.backbones.products import Pattern, SparseMatrix, csr_product
+from evergraph.backbones.products import Pattern, SparseMatrix, csr_product, csr_tensor
 from evergraph.scores.grand.neighbourhoods import Neighbourhoods
 
 
@@ -48,13 +48,8 @@ class Alike:
         begins = self._starts[torch.minimum(crow[rows] + places, crow[rows + 1])]
         pointers = torch.cat([begins[:, :-1].flatten(), begins[-1, -1:]])
         entries = slice(int(pointers[0]), int(pointers[-1]))
-        matrix = torch.sparse_csr_tensor(
-            (pointers - pointers[0]).int(),
-            self._nodes[entries],
-            self._weights[entries],
-            size=(len(pointers) - 1, len(block)),
-            check_invariants=False,
-        )
+        crow, size = (pointers - pointers[0]).int(), (len(pointers) - 1, len(block))
+        matrix = csr_tensor(crow, self._nodes[entries], self._weights[entries], size)
         return csr_product(matrix, block).view(len(rows), -1, block.shape[1])
 
     def unsorted(self, values: Tensor) -> Tensor:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from evergraph.backbones.message import InputProduct
+from evergraph.backbones.input_product import InputProduct
 from evergraph.backbones.products import Pattern
 from evergraph.scores.grand.attended import Attended, spread
 from evergraph.scores.grand.losses import row_squares

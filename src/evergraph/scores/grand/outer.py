@@ -8,7 +8,7 @@ import torch
 from scipy import sparse
 from torch import Tensor
 
-from evergraph.backbones.message import InputProduct
+from evergraph.backbones.input_product import InputProduct
 from evergraph.backbones.products import Pattern, SparseMatrix
 from evergraph.scores.grand.losses import row_squares
 from evergraph.scores.grand.neighbourhoods import Neighbourhoods, neighbourhoods

@@ -1,0 +1,56 @@
+"""Options that several commands share."""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+
+class ExecutorName(StrEnum):
+    """What does the runs: processes on this machine, or a Ray cluster."""
+
+    LOCAL = "local"
+    RAY = "ray"
+
+
+def _load_plugins(paths: list[Path] | None) -> list[Path] | None:
+    """Before anything else is looked at, so that other options can name what a plug-in brings."""
+    if paths:
+        from evergraph.runs.plugins import load_plugin
+
+        for path in paths:
+            load_plugin(path)
+    return paths
+
+
+def complete_settings(values: dict[str, Any]) -> tuple[dict[str, Any], list[str]] | None:
+    """Only older records need this, and with it the tables of methods and backbones."""
+    from evergraph.runs.config import completed
+
+    return completed(values)
+
+
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout.")]
+DataDir = Annotated[
+    Path | None, typer.Option("--data-dir", help="Folder to look for data files in first (before EVERGRAPH_DATA).")
+]
+ExecutorOption = Annotated[
+    ExecutorName, typer.Option("--executor", help="Processes on this machine, or a Ray cluster.")
+]
+Features = Annotated[str | None, typer.Option(help="Derive features from the graph: spectral:D or degree.")]
+Jobs = Annotated[int, typer.Option("--jobs", min=1, help="Runs at the same time.")]
+Plugins = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--plugin",
+        metavar="FILE.py",
+        callback=_load_plugins,
+        is_eager=True,
+        help="Python file with more methods, backbones, scores or data sets.",
+    ),
+]
+RayAddress = Annotated[
+    str | None,
+    typer.Option("--ray-address", metavar="HOST:PORT", help="An existing Ray cluster; without it, one is started."),
+]

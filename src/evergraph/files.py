@@ -1,0 +1,38 @@
+"""Writing files as a whole or not at all, and folders for results."""
+
+import os
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+from evergraph.errors import StoreError
+
+
+def write_atomically(path: Path, content: str | bytes | Callable[[Path], object]) -> None:
+    """Write a file that is there as a whole or, when the process dies meanwhile, as it was before.
+
+    content: text, bytes, or a function that writes the file at the path it is given. StoreError in one sentence
+    where it cannot be written; whatever goes wrong, nothing half-written stays.
+    """
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        if callable(content):
+            content(temporary)
+        else:
+            temporary.write_bytes(content if isinstance(content, bytes) else content.encode())
+        with temporary.open("rb+") as file:
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    except OSError as error:
+        raise StoreError(f"{path} cannot be written: {error.strerror or error}") from None
+    finally:
+        with suppress(OSError):  # it has become the file, or was never there
+            temporary.unlink()
+
+
+def make_folder(out: Path, option: str = "--out") -> None:
+    """Make a folder for results unless it is there; StoreError in one sentence where that cannot be done."""
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StoreError(f"the folder {out} cannot be made: {error.strerror}; choose another {option}") from None

@@ -1,0 +1,39 @@
+"""From a configuration to what a run works with: the stream of tasks, the model, the learner."""
+
+from pathlib import Path
+
+from evergraph.backbones import BACKBONES
+from evergraph.data.datasets import load_dataset
+from evergraph.data.stream import TaskStream, make_stream
+from evergraph.methods import METHODS, Learner
+from evergraph.runs.config import RunConfig
+from evergraph.training.net import Net
+
+
+def open_stream(config: RunConfig, data_dir: Path | None, *, progress: bool = False) -> TaskStream:
+    """The data set of a configuration as a stream of tasks."""
+    graph = load_dataset(
+        config.dataset.name,
+        options=config.dataset.options,
+        data_dir=data_dir,
+        features=config.dataset.features,
+        standardisation=config.dataset.standardise,
+        progress=progress,
+    )
+    return make_stream(graph, config.stream, split_seed=config.seeds.split, order_seed=config.seeds.order)
+
+
+def make_net(config: RunConfig, n_features: int) -> Net:
+    """An untrained model for graphs with this many features."""
+    entry = BACKBONES[config.backbone_name]
+    return Net(
+        lambda generator: entry.build(n_features, config.backbone, generator),
+        config.stream.setting,
+        config.train,
+        config.seeds.init,
+    )
+
+
+def make_learner(config: RunConfig, n_features: int) -> Learner:
+    """An untrained learner for graphs with this many features."""
+    return METHODS[config.method_name].build(make_net(config, n_features), config.method)

@@ -1,0 +1,74 @@
+"""Record: everything worth knowing of a run, unrounded, typed and versioned. Nothing here needs torch."""
+
+from typing import Any
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, Field
+
+from evergraph.replay.usage import MemoryUsage
+from evergraph.runs.metrics import Counts
+
+SCHEMA_VERSION = 2
+"""2 has `schema_version` and `changed`; files without a version are of version 1 and have neither."""
+
+
+class _Part(BaseModel):
+    """Immutable; keys of later versions are ignored."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+class DataRecord(_Part):
+    """What a run learned from: counts, remarks, and a fingerprint of the data."""
+
+    name: str
+    nodes: int
+    edges: int
+    features: int
+    tasks: int
+    class_order: list[int] = []
+    class_names: list[str] | None = None
+    remarks: list[str]
+    messages: list[str] = []
+    fingerprint: str | None = None
+
+
+class TaskRecord(_Part):
+    """What one finished task yielded: correct predictions of each class so far, by split."""
+
+    data: DataRecord
+    correct: dict[str, list[int]]
+    seconds: dict[str, float]
+    memory: MemoryUsage
+    peak_bytes: int
+    finished: str
+
+
+class Record(_Part):
+    """A finished run.
+
+    config: all settings; changed: the dotted names of those that differ from their defaults (None in version 1).
+    first_class: the first class of each task and, last, the number of classes; total: nodes of each class, by
+    split; correct: for each task learned the correct predictions of each class so far, by split.
+    """
+
+    schema_version: int = Field(1, ge=1)
+    config: dict[str, dict[str, Any]]
+    changed: list[str] | None = None
+    versions: dict[str, str]
+    data: DataRecord
+    first_class: list[int]
+    total: dict[str, list[int]]
+    correct: dict[str, list[list[int]]]
+    seconds: list[dict[str, float]]
+    memory: list[MemoryUsage]
+    peak_bytes: int
+    finished: str = ""
+
+    def counts(self, split: str = "test") -> Counts:
+        """The counts of a split, from which every accuracy follows."""
+        rows, total = self.correct[split], np.array(self.total[split], dtype=np.int64)
+        correct = np.full((len(rows), len(total)), -1, dtype=np.int64)
+        for index, row in enumerate(rows):
+            correct[index, : len(row)] = row
+        return Counts(correct, total, np.array(self.first_class, dtype=np.int64))

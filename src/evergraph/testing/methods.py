@@ -1,0 +1,183 @@
+"""What holds for every method."""
+
+import json
+from dataclasses import asdict, replace
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from scipy import sparse
+
+from evergraph.config import Settings, validated
+from evergraph.data.graph import make_graph
+from evergraph.data.stream import TaskView
+from evergraph.methods import METHODS
+from evergraph.runs.build import make_learner
+from evergraph.runs.config import RunConfig
+from evergraph.testing.samples import (
+    assert_same_bits,
+    learn_tasks,
+    learned,
+    outputs_are_sound,
+    quick_config,
+    resumes_bit_by_bit,
+    run_config,
+    stream_of,
+    tiny_graph,
+)
+from evergraph.watch import Watch
+
+BUILT_IN = ["gcn", "gat", "gin"]
+SETTINGS = ["class-il", "task-il"]
+
+
+class MethodContract:
+    """Parametrize a subclass with the `name` of one method or of several."""
+
+    def test_the_entry_is_complete(self, name: str) -> None:
+        entry = METHODS[name]
+        assert entry.summary
+        assert entry.paper
+        assert issubclass(entry.config, Settings)
+        assert entry.config.model_config.get("extra") == "forbid"
+        assert entry.config.model_config.get("frozen")
+
+    def test_the_configuration_survives_the_round_trip(self, name: str) -> None:
+        config = METHODS[name].config()
+        assert (
+            validated(METHODS[name].config, json.loads(json.dumps(config.model_dump(mode="json"))), "method")
+            == config
+        )
+        run = RunConfig.from_values({"method": {"name": name}})
+        assert RunConfig.from_values(json.loads(json.dumps(run.to_values()))) == run
+
+    @pytest.mark.parametrize("backbone", BUILT_IN)
+    def test_the_same_seed_gives_the_same_bits(self, name: str, backbone: str) -> None:
+        config = quick_config(name, backbone)
+        stream = stream_of(tiny_graph(), config)
+        torch.manual_seed(1)
+        one = learned(config, stream).state()
+        torch.manual_seed(2)
+        assert_same_bits(one, learned(config, stream).state())
+
+    def test_another_seed_gives_other_bits(self, name: str) -> None:
+        configs = [quick_config(name, seeds={"init": seed}) for seed in (0, 1)]
+        one, other = (learned(config, stream_of(tiny_graph(), config)).state() for config in configs)
+        assert any(not torch.equal(one[key], other[key]) for key in one if key.startswith("model."))
+
+    @pytest.mark.parametrize("sparse_features", [False, True])
+    def test_learning_leaves_the_task_as_it_was(self, name: str, sparse_features: bool) -> None:
+        config = quick_config(name)
+        stream = stream_of(tiny_graph(sparse_features=sparse_features), config)
+        learner = make_learner(config, 5)
+        for index in range(2):
+            views = stream.views(index, with_past=True)
+            before = [contents(view) for view in views]
+            learner.learn(views[-1], views[:-1] if METHODS[name].sees_past else [], Watch())
+            assert [contents(view) for view in views] == before
+
+    @pytest.mark.parametrize("setting", SETTINGS)
+    @pytest.mark.parametrize("backbone", BUILT_IN)
+    def test_both_settings(self, name: str, backbone: str, setting: str) -> None:
+        outputs_are_sound(quick_config(name, backbone, stream={"setting": setting}), tiny_graph())
+
+    def test_edges_between_tasks(self, name: str) -> None:
+        outputs_are_sound(quick_config(name, stream={"inter_task_edges": True}), tiny_graph())
+
+    @pytest.mark.parametrize("setting", SETTINGS)
+    def test_one_class_per_task(self, name: str, setting: str) -> None:
+        outputs_are_sound(
+            quick_config(name, stream={"classes_per_task": 1, "setting": setting}), tiny_graph((6, 6, 6))
+        )
+
+    def test_a_last_task_of_fewer_classes(self, name: str) -> None:
+        outputs_are_sound(quick_config(name, stream={"remainder": "keep"}), tiny_graph((6, 6, 6)))
+
+    @pytest.mark.parametrize("backbone", BUILT_IN)
+    def test_classes_of_three_nodes(self, name: str, backbone: str) -> None:
+        outputs_are_sound(quick_config(name, backbone), tiny_graph((3, 12, 3, 3)))
+
+    @pytest.mark.parametrize("backbone", BUILT_IN)
+    def test_a_graph_without_edges(self, name: str, backbone: str) -> None:
+        outputs_are_sound(quick_config(name, backbone), tiny_graph(share=0))
+
+    def test_a_directed_graph_with_sparse_features(self, name: str) -> None:
+        outputs_are_sound(quick_config(name), tiny_graph(directed=True, sparse_features=True))
+
+    def test_nodes_without_any_feature(self, name: str) -> None:
+        graph = tiny_graph()
+        assert isinstance(graph.features, np.ndarray)
+        features = graph.features.copy()
+        features[::3] = 0
+        outputs_are_sound(quick_config(name), make_graph(graph.adjacency, features, graph.labels))
+
+    def test_memory_is_counted_in_whole_numbers(self, name: str) -> None:
+        config = quick_config(name)
+        stream = stream_of(tiny_graph(), config)
+        learner = make_learner(config, 5)
+        for index in range(2):
+            learn_tasks(learner, config, stream, range(index, index + 1))
+            kept = asdict(learner.memory())
+            assert all(type(value) is int and value >= 0 for value in kept.values()), kept
+            assert kept["bytes"] > 0 or not any(kept.values())
+
+    def test_the_budget_is_kept_for_every_class(self, name: str) -> None:
+        """At most `budget` nodes of a class have a label in the memory; a method without one keeps no labels."""
+        fields = METHODS[name].config.model_fields
+        method = {"name": name, **({"budget": 2} if "budget" in fields else {})}
+        small = {"backbone": {"hidden": 8}, "train": {"epochs": 2, "threads": 1}}
+        config = RunConfig.from_values({"method": method, **small})
+        stream = stream_of(tiny_graph((9,) * 4), config)
+        state = learned(config, stream).state()
+        labels = [
+            label for key, value in state.items() if key.endswith("buffer.labels") for label in value.tolist()
+        ]
+        counts = np.bincount([label for label in labels if label >= 0], minlength=4).tolist()
+        assert counts == ([2] * 4 if "budget" in fields else [0] * 4)
+
+    @pytest.mark.parametrize("backbone", BUILT_IN)
+    @pytest.mark.parametrize("setting", SETTINGS)
+    def test_a_learner_resumes_from_its_state_bit_by_bit(self, name: str, setting: str, backbone: str) -> None:
+        resumes_bit_by_bit(quick_config(name, backbone, stream={"setting": setting}))
+
+    def test_a_backbone_without_biases_learns_and_resumes(self, name: str) -> None:
+        plain = {"name": "gcn", "hidden": 8, "norm": "sum", "bias": False}
+        resumes_bit_by_bit(run_config(method={"name": name}, backbone=plain))
+
+    def test_a_state_is_tensors_by_name_that_one_file_can_hold(self, name: str) -> None:
+        config = quick_config(name)
+        state = learned(config, stream_of(tiny_graph(), config)).state()
+        assert state
+        for key, value in state.items():
+            assert isinstance(value, torch.Tensor), key
+            assert value.is_contiguous(), key
+        places = [value.data_ptr() for value in state.values() if value.numel()]
+        assert len(set(places)) == len(places)
+
+    def test_hidden_labels_are_never_asked_for(self, name: str) -> None:
+        """A view in which hidden labels are wild instead of hidden is learned to the same bits."""
+        config = quick_config(name)
+        stream = stream_of(tiny_graph(), config)
+        learners = [make_learner(config, 5) for _ in range(2)]
+        for index in range(2):
+            for learner, hidden in zip(learners, (-1, -999), strict=True):
+                views = [with_hidden(view, hidden) for view in stream.views(index, with_past=True)]
+                learner.learn(views[-1], views[:-1] if METHODS[name].sees_past else [], Watch())
+        assert_same_bits(learners[0].state(), learners[1].state())
+
+
+def contents(view: TaskView) -> list[bytes]:
+    """Every array that a view hands out, as bytes."""
+    graph = view.graph
+    arrays: list[Any] = [view.node_ids, view.train, graph.labels, graph.original_ids]
+    for matrix in (graph.adjacency, graph.features):
+        parts = [matrix.indptr, matrix.indices, matrix.data] if isinstance(matrix, sparse.csr_array) else [matrix]
+        arrays.extend(parts)
+    return [array.tobytes() for array in arrays]
+
+
+def with_hidden(view: TaskView, value: int) -> TaskView:
+    labels = np.full_like(view.graph.labels, value)
+    labels[view.train] = view.train_labels
+    return replace(view, graph=replace(view.graph, labels=labels))

@@ -1,0 +1,80 @@
+"""Graphs of PyTorch Geometric, there and back."""
+
+import sys
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from evergraph.errors import ConfigError
+from evergraph.estimator.pyg import from_pyg, to_pyg
+from helpers import tiny_graph
+
+
+def data(**changes: Any) -> Any:
+    """What evergraph uses of a torch_geometric Data."""
+    values = {
+        "num_nodes": 3,
+        "edge_index": torch.tensor([[0, 1, 1], [1, 0, 2]]),
+        "x": torch.eye(3),
+        "y": torch.tensor([5, 6, 7]),
+    }
+    return SimpleNamespace(**{**values, **changes})
+
+
+def test_takes_the_data_of_torch_geometric() -> None:
+    adjacency, features, labels = from_pyg(data(train_mask=torch.tensor([True, True, False])))
+    np.testing.assert_array_equal(adjacency.toarray(), [[0, 1, 0], [1, 0, 1], [0, 0, 0]])
+    np.testing.assert_array_equal(features, np.eye(3))
+    assert labels.tolist() == [5, 6, -1]
+
+
+def test_without_a_mask_every_label_counts_and_the_data_stay_as_they_were() -> None:
+    given = data()
+    assert from_pyg(given)[2].tolist() == [5, 6, 7]
+    from_pyg(data(y=given.y, train_mask=torch.tensor([False, False, False])))
+    assert given.y.tolist() == [5, 6, 7]
+
+
+def test_repeated_edges_count_once() -> None:
+    adjacency, _, _ = from_pyg(data(edge_index=torch.tensor([[0, 0, 1], [1, 1, 0]])))
+    np.testing.assert_array_equal(adjacency.toarray(), [[0, 1, 0], [1, 0, 0], [0, 0, 0]])
+
+
+@pytest.fixture
+def geometric(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A torch_geometric that has as much as is used here, where there is no real one."""
+    package, module = ModuleType("torch_geometric"), ModuleType("torch_geometric.data")
+
+    class Data(SimpleNamespace):
+        @property
+        def num_nodes(self) -> int:
+            return len(self.y)
+
+    module.Data = Data  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "torch_geometric", package)
+    monkeypatch.setitem(sys.modules, "torch_geometric.data", module)
+
+
+@pytest.mark.usefixtures("geometric")
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize("sparse_features", [False, True])
+def test_a_graph_comes_back_as_it_was(sparse_features: bool, directed: bool) -> None:
+    graph = tiny_graph(sparse_features=sparse_features, directed=directed)
+    made = to_pyg(graph)
+    assert made.edge_index.dtype == torch.int64
+    assert made.edge_index.shape == (2, graph.n_edges)
+    adjacency, features, labels = from_pyg(made)
+    assert (adjacency != graph.adjacency).nnz == 0
+    assert graph.features is not None
+    dense = graph.features if isinstance(graph.features, np.ndarray) else graph.features.toarray()
+    np.testing.assert_array_equal(features, dense)
+    np.testing.assert_array_equal(labels, graph.labels)
+
+
+def test_a_missing_torch_geometric_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "torch_geometric.data", None)
+    with pytest.raises(ConfigError, match=r"got none installed; pip install 'evergraph\[pyg\]'"):
+        to_pyg(tiny_graph())
