@@ -6,7 +6,7 @@ from typing import Any
 
 from evergraph.paper import reproducibility
 from evergraph.paper.published import main_result
-from evergraph.paper.reproducibility import fusion_table, mean_and_deviation, rendered, settings_table
+from evergraph.paper.reproducibility import fusion_table, rendered, settings_table
 from evergraph.results.groups import Stat
 from evergraph.results.records import SmallRecord, checked
 from report.test_page import small
@@ -40,11 +40,6 @@ def test_values_in_the_text_stand_in_the_tables() -> None:
     values = re.findall(r"-?\d+\.\d ± \d+\.\d", prose)
     assert values
     assert [value for value in values if f" {value} " not in tables.replace("\n", " ")] == []
-
-
-def test_mean_and_sample_deviation() -> None:
-    assert mean_and_deviation([1.0, 3.0]) == "2.0 ± 1.4"
-    assert mean_and_deviation([5.0]) == "5.0"
 
 
 def test_the_papers_main_table() -> None:

@@ -116,7 +116,7 @@ def test_junk_in_a_projection_is_refused_by_its_name(tmp_path: Path, junk: Any) 
     whole = shown(nodes=4, count=2)
     assert "t-SNE" in made(tmp_path, whole)
     accepted = shown_with_junk(tmp_path, whole, junk)
-    assert accepted["learning_accuracy"]
+    assert accepted["config.train.epochs"]
     assert not any(accepted[f"projection.{key}"] for key in ("settings", "classes", "labels", "x", "y"))
 
 

@@ -53,7 +53,7 @@ def test_panels_stand_in_a_square(panels: int, columns: int) -> None:
 
 def test_every_node_is_a_dot_in_the_colour_of_its_class() -> None:
     other = projection(classes=[[2, "class2"], [0, "class0"]], labels=[2, 0] * 30)
-    figure = projection_figure([projection(), other], "things")
+    figure = projection_figure([projection(), other])
     for axes, shown in zip(figure.axes, (projection(), other), strict=True):
         (dots,) = axes.collections
         places = np.asarray(dots.get_offsets())
@@ -65,7 +65,6 @@ def test_every_node_is_a_dot_in_the_colour_of_its_class() -> None:
     (legend,) = figure.legends
     assert [text.get_text() for text in legend.get_texts()] == ["class0", "class1", "class2"]
     assert [to_hex(key.get_color()) for key in legend.get_lines()] == [light(0), light(1), light(2)]
-    assert [text.get_text() for text in figure.texts] == ["things"]
 
 
 def test_the_words_name_model_measures_and_nodes() -> None:

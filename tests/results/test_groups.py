@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from evergraph.results.groups import DataSet, best_of_methods, data_sets, how_chosen
+from evergraph.results.groups import DataSet, best_of_methods, data_sets, how_chosen, stat
 from evergraph.results.load import read_results
 from report.test_page import small, write
 
@@ -11,6 +11,11 @@ from report.test_page import small, write
 def data_set(path: Path, *runs: dict[str, Any]) -> DataSet:
     (data,) = data_sets(read_results([write(path / "records.json", *runs)])[0])
     return data
+
+
+def test_a_stat_is_mean_and_sample_deviation() -> None:
+    assert str(stat([1.0, 3.0])) == "2.0 ± 1.4"
+    assert str(stat([5.0])) == "5.0"
 
 
 def validated(method: str, val: float, seed: int, **settings: Any) -> dict[str, Any]:

@@ -28,14 +28,9 @@ from evergraph.runs.config import RunConfig, completed
 Records = Sequence[SmallRecord]
 
 
-def mean_and_deviation(values: Sequence[float]) -> str:
-    """Mean ± sample standard deviation, to one decimal; a single value has none."""
-    return str(stat(values))
-
-
 def cell(records: Records) -> str:
     """AA / AF of some runs, mean ± deviation over their seeds."""
-    return " / ".join(mean_and_deviation([getattr(record, key) for record in records]) for key in ("aa", "af"))
+    return " / ".join(str(stat(values)) for values in zip(*((run.aa, run.af) for run in records), strict=True))
 
 
 def fusion_table(records: Records) -> str:

@@ -21,7 +21,7 @@ VECTORS = 5_000
 """Panels with more dots than this are pictures inside a PDF."""
 
 
-def projection_figure(projections: Sequence[Projection], heading: str = "") -> Figure:
+def projection_figure(projections: Sequence[Projection]) -> Figure:
     """A panel for each projection, in the given order, and a legend of the classes."""
     columns = panel_columns(len(projections))
     rows = math.ceil(len(projections) / columns)
@@ -30,13 +30,11 @@ def projection_figure(projections: Sequence[Projection], heading: str = "") -> F
     width = columns * (SIDE + GAP) - GAP + 2 * EDGE
     across = max(1, min(len(names), int((width - 2 * EDGE) / _key_width(names.values()))))
     below = 0.55 + 0.21 * math.ceil(len(names) / across)
-    above = EDGE + (0.4 if heading else 0.0)
-    height = rows * (HEAD + SIDE + GAP) - GAP + above + below
+    height = rows * (HEAD + SIDE + GAP) - GAP + EDGE + below
     figure = Figure(figsize=(width, height), facecolor="white")
-    figure.text(EDGE / width, 1 - 0.42 / height, heading, fontsize=14, color=INK)
     for at, projection in enumerate(projections):
         left = EDGE + (at % columns) * (SIDE + GAP)
-        top = height - above - HEAD - (at // columns) * (HEAD + SIDE + GAP)
+        top = height - EDGE - HEAD - (at // columns) * (HEAD + SIDE + GAP)
         box = (left / width, (top - SIDE) / height, SIDE / width, SIDE / height)
         draw_projection(figure.add_axes(box), projection, colours)
     _legend(figure, names, colours, across)
