@@ -21,8 +21,8 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """The package silences this remark of torch; pytest would bring it back."""
-    config.addinivalue_line("filterwarnings", "ignore:Sparse CSR tensor support is in beta:UserWarning")
+    """Nobody who uses the package shall see this remark of torch."""
+    config.addinivalue_line("filterwarnings", "error:Sparse CSR tensor support is in beta:UserWarning")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

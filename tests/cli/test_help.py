@@ -2,6 +2,8 @@
 
 import re
 import shlex
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -68,6 +70,30 @@ def test_the_example_in_the_help_works(call: Call, command: str, finished: RunRe
     answer = call(*arguments)
     assert answer.code == 0, answer.err
     assert answer.out
+
+
+@pytest.mark.parametrize(
+    "arguments", [["--help"], ["--version"], ["run", "--help"], ["reproduce", "--help"]], ids=str
+)
+def test_help_and_version_import_neither_torch_nor_matplotlib(arguments: list[str]) -> None:
+    look = (
+        "import sys; from evergraph.cli import run_main; assert run_main(sys.argv[1:]) == 0; "
+        "print(sorted({'torch', 'matplotlib', 'numpy', 'scipy', 'sklearn', 'ray'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", look, *arguments], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_records_are_read_and_shown_without_torch(finished: RunResult) -> None:
+    look = (
+        "import sys; from pathlib import Path; from evergraph.report.terminal import matrix_table, verdict_lines; "
+        "from evergraph.runs.store import RunStore; record = RunStore(Path(sys.argv[1])).record(); "
+        "matrix_table(record); print(verdict_lines(record)[0]); print('torch' in sys.modules)"
+    )
+    command = [sys.executable, "-c", look, str(finished.folder)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("AA ")
+    assert done.stdout.splitlines()[-1] == "False"
 
 
 def test_no_arguments_are_a_question_for_help(call: Call) -> None:
