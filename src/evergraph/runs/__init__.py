@@ -1,0 +1,1 @@
+"""One run: its settings, the loop over tasks, its record and its folder."""
