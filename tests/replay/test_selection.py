@@ -66,9 +66,28 @@ def test_draws_follow_the_probabilities_of_sequential_sampling() -> None:
     assert counts[3] == 0
 
 
-def test_a_node_with_score_zero_is_drawn_when_nothing_else_is_left() -> None:
-    chosen = select(np.array([0.0, 1.0, 0.0]), 2, Selection.PROBABILISTIC, np.random.default_rng(0))
-    assert 1 in chosen
+@pytest.mark.parametrize("low", [1e-3, 1.0])
+def test_a_node_with_score_zero_is_drawn_only_when_nothing_else_is_left(low: float) -> None:
+    """Of five nodes two have a score: they are in every draw of two or more, and what is left is drawn evenly."""
+    weights = np.array([0.0, low, 0.0, 1.0, 0.0])
+    rng = np.random.default_rng(0)
+    rounds = 3000
+    for budget, zeros in ((1, 0), (2, 0), (3, 1), (4, 2)):
+        counts = np.zeros(5)
+        for _ in range(rounds):
+            counts[select(weights, budget, Selection.PROBABILISTIC, rng)] += 1
+        assert counts[[0, 2, 4]].sum() == zeros * rounds
+        np.testing.assert_allclose(counts[[0, 2, 4]] / rounds, zeros / 3, atol=0.03)
+        if budget > 1:
+            assert counts[[1, 3]].tolist() == [rounds, rounds]
+
+
+def test_nodes_without_any_score_are_drawn_evenly() -> None:
+    rng = np.random.default_rng(0)
+    counts = np.zeros(4)
+    for _ in range(4000):
+        counts[select(np.zeros(4), 2, Selection.PROBABILISTIC, rng)] += 1
+    np.testing.assert_allclose(counts / 4000, 0.5, atol=0.03)
 
 
 @pytest.mark.parametrize("how", list(Selection))
