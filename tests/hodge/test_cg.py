@@ -17,11 +17,19 @@ def test_a_regular_system_is_solved(rhs: Vector) -> None:
     assert np.allclose(found.value, np.linalg.solve(matrix, rhs), atol=1e-10)
 
 
-def test_the_limit_is_kept() -> None:
+@pytest.mark.parametrize("limit", [1, 7])
+def test_the_limit_is_used_up_and_kept(limit: int) -> None:
     path = laplacian(from_pairs(50, [(i, i + 1) for i in range(49)]))
+    calls: list[int] = []
+
+    def counted(x: Vector) -> Vector:
+        calls.append(1)
+        return np.asarray(path @ x)
+
     rhs = np.linspace(-1.0, 1.0, 50)
-    found = conjugate_gradients(path.__matmul__, jacobi(path.diagonal()), rhs, goal=1e-12, limit=7)
-    assert found.iterations == 7
+    found = conjugate_gradients(counted, jacobi(path.diagonal()), rhs, goal=1e-12, limit=limit)
+    assert found.iterations == len(calls) == limit
+    assert found.value.any()
 
 
 def test_each_iteration_makes_one_product() -> None:

@@ -1,4 +1,5 @@
 import sys
+from inspect import signature
 
 import numpy as np
 import pytest
@@ -7,7 +8,13 @@ from hypothesis import strategies as st
 from scipy.sparse import block_diag, csr_array
 
 from evergraph.errors import ConfigError, ConvergenceError
-from evergraph.hodge import Preconditioner, laplacian, solve_laplacian
+from evergraph.hodge import (
+    Preconditioner,
+    hodge_decomposition,
+    hodge_potential,
+    laplacian,
+    solve_laplacian,
+)
 
 from .graphs import from_pairs, grid, positive, quick, undirected_graphs, vectors
 
@@ -94,11 +101,37 @@ def test_a_constant_right_side_has_the_solution_zero_and_takes_no_iteration(fact
     assert solution.iterations == 0
 
 
+@pytest.mark.parametrize("low", [-1.0, 0.0, -2.0])
 @pytest.mark.parametrize("factor", [1e-200, 1e200])
-def test_the_solution_scales_with_the_right_side(factor: float) -> None:
-    rhs = np.linspace(-1.0, 2.0, 25)
+def test_the_solution_scales_with_the_right_side(factor: float, low: float) -> None:
+    rhs = np.linspace(low, low + 2.0, 25)
     scaled = solve_laplacian(grid(5), rhs * factor).value / factor
     assert np.allclose(scaled, solve_laplacian(grid(5), rhs).value, rtol=1e-9)
+
+
+def test_a_right_side_of_zeros_has_the_solution_zero_and_divides_by_nothing() -> None:
+    with np.errstate(all="raise"):
+        solution = solve_laplacian(grid(3), np.zeros(9))
+    assert not solution.value.any()
+
+
+def test_a_residual_equal_to_the_tolerance_has_converged() -> None:
+    rhs = np.random.default_rng(0).standard_normal(200)
+    stopped = solve_laplacian(_path(200), rhs, max_iterations=50, must_converge=False)
+    assert not stopped.converged
+    again = solve_laplacian(_path(200), rhs, max_iterations=50, tolerance=stopped.residual)
+    assert again.residual == stopped.residual
+    assert again.converged
+
+
+def test_all_solvers_have_the_same_defaults() -> None:
+    defaults = [
+        {name: parameter.default for name, parameter in signature(solver).parameters.items()}
+        for solver in (solve_laplacian, hodge_potential, hodge_decomposition)
+    ]
+    for name in ("preconditioner", "tolerance", "max_iterations"):
+        assert len({solver[name] for solver in defaults}) == 1
+    assert defaults[0]["must_converge"] is defaults[1]["must_converge"] is True
 
 
 def test_thousands_of_components_with_isolated_nodes() -> None:
@@ -150,3 +183,4 @@ def test_impossible_tolerance_is_refused(tolerance: float) -> None:
 def test_impossible_iteration_limit_is_refused() -> None:
     with pytest.raises(ConfigError, match="max_iterations has to be at least 1, got 0 instead"):
         solve_laplacian(_path(2), [1.0, 0.0], max_iterations=0)
+    assert solve_laplacian(_path(2), [1.0, 0.0], max_iterations=1).value == pytest.approx([0.25, -0.25])
