@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from evergraph.replay.selection import Selection, mix, normalised, select
+from evergraph.replay.selection import Selection, mix, normalised, select, select_per_class
 
 scores = arrays(np.float64, st.integers(1, 40), elements=st.floats(-1e6, 1e6))
 
@@ -93,3 +93,18 @@ def test_nodes_without_any_score_are_drawn_evenly() -> None:
 @pytest.mark.parametrize("how", list(Selection))
 def test_a_budget_above_the_class_keeps_the_class(how: Selection) -> None:
     assert select(np.array([3.0, 1.0]), 5, how, np.random.default_rng(0)).tolist() == [0, 1]
+
+
+@given(scores, st.integers(1, 6), st.data())
+def test_the_budget_holds_for_each_class(values: np.ndarray, budget: int, data: st.DataObject) -> None:
+    labels = data.draw(arrays(np.int64, len(values), elements=st.integers(2, 5)))
+    rng = np.random.default_rng(0)
+    chosen = select_per_class(values, labels, budget, Selection.DETERMINISTIC, rng).tolist()
+    brute: list[int] = []
+    for label in range(2, 6):
+        members = [i for i in range(len(values)) if labels[i] == label]
+        brute += sorted(members, key=lambda i: (-values[i], i))[:budget]
+    assert chosen == sorted(brute)
+    drawn = select_per_class(np.abs(values), labels, budget, Selection.PROBABILISTIC, rng)
+    assert np.array_equal(np.bincount(labels[drawn]), np.minimum(np.bincount(labels), budget))
+    assert (np.diff(drawn) > 0).all()
