@@ -4,7 +4,8 @@ and the tests of that package run until one fails.
     python tools/mutate.py --seed 0 --count 320 --jobs 2     # a random sample, the same for the same seed
     python tools/mutate.py --list                            # only show the sample
     python tools/mutate.py --under hodge --under replay      # only what the sample has in these places
-    python tools/mutate.py --only 17                         # one mutant of the sample again, with pytest's output
+    python tools/mutate.py --only 17                         # one of the sample again, with pytest's output
+    python tools/mutate.py --only 17,23                      # some of the sample again
     python tools/mutate.py --only hodge/cg.py:47             # all mutants of a line, sampled or not
 
 No file is changed: the parent imports the large packages but not evergraph and forks a child for each mutant, which
@@ -65,7 +66,7 @@ def chosen_mutants(options: argparse.Namespace) -> dict[int, Mutant]:
         return {i: mutant for i, mutant in enumerate(every) if mutant.file == file and mutant.line == int(line)}
     found = dict(enumerate(sample(every, options.seed, options.count)))
     if file:
-        return {int(file): found[int(file)]}
+        return {i: found[i] for i in map(int, file.split(","))}
     return {i: mutant for i, mutant in found.items() if mutant.file.startswith(tuple(options.under or TESTS))}
 
 
@@ -136,7 +137,7 @@ def main() -> None:
     parser.add_argument("--count", type=int, default=300)
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--under", action="append", metavar="PATH", help="only what is below src/evergraph/PATH")
-    parser.add_argument("--only", metavar="INDEX|FILE:LINE")
+    parser.add_argument("--only", metavar="INDEX,...|FILE:LINE")
     parser.add_argument("--list", action="store_true")
     parser.add_argument("--json", type=Path, metavar="FILE")
     options = parser.parse_args()
@@ -147,7 +148,7 @@ def main() -> None:
     out = options.json and options.json.resolve()
     prepare()
     begun, rows = time.monotonic(), list[dict[str, Any]]()
-    for i, outcome in tried(chosen, options.jobs, quiet=not options.only):
+    for i, outcome in tried(chosen, options.jobs, quiet=not options.only or len(chosen) > 1):
         rows.append(judged(row_of(i, chosen[i]), outcome, why.get(chosen[i].key, "")))
         print(described(rows[-1]), flush=True)
     rows.sort(key=lambda row: int(row["index"]))
