@@ -46,16 +46,23 @@ def test_each_iteration_makes_one_product() -> None:
     assert np.linalg.norm(path @ found.value - rhs) < 1e-9
 
 
-def test_restarts_mend_a_product_that_drifts() -> None:
+@pytest.mark.parametrize("drift", [1e-3, 1e-6])
+def test_restarts_mend_a_product_that_drifts(drift: float) -> None:
     matrix = np.diag(np.linspace(1.0, 50.0, 40))
     wrong = iter([True] * 10)
 
     def drifting(x: Vector) -> Vector:
-        return np.asarray(matrix @ x) * (1.0 + (1e-3 if next(wrong, False) else 0.0))
+        return np.asarray(matrix @ x) * (1.0 + (drift if next(wrong, False) else 0.0))
 
     rhs = np.ones(40)
     found = refine(drifting, jacobi(np.ones(40)), rhs, goal=1e-9, limit=1000)
     assert np.linalg.norm(rhs - matrix @ found.value) <= 1e-9
+
+
+def test_a_right_side_as_small_as_the_goal_is_solved_by_zero() -> None:
+    found = refine(lambda x: x, jacobi(np.ones(2)), np.array([3.0, 4.0]), goal=5.0, limit=10)
+    assert found.iterations == 0
+    assert found.value.tolist() == [0.0, 0.0]
 
 
 def test_a_hopeless_system_stops_long_before_the_limit() -> None:

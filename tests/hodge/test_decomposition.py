@@ -74,6 +74,15 @@ def test_a_flow_round_a_triangle_is_all_curl() -> None:
     assert parts.circulation.value == pytest.approx([1.0])
 
 
+def test_a_flow_round_a_triangle_of_unequal_weights_is_its_circulation_by_the_weights() -> None:
+    """curl* c = c / w, with the sign of the edge: one heavy way round and one light way back."""
+    triangle = csr_array([[0.0, 4.0, 0.25], [4.0, 0.0, 4.0], [0.25, 4.0, 0.0]])
+    flow = 2.0 * np.array([1 / 4.0, -1 / 0.25, 1 / 4.0])
+    parts = hodge_decomposition(triangle, flow)
+    assert parts.circulation.value == pytest.approx([2.0])
+    assert parts.curl == pytest.approx(flow)
+
+
 def test_a_flow_round_a_square_is_all_harmonic() -> None:
     square = from_pairs(4, [(0, 1), (1, 2), (2, 3), (0, 3)])
     parts = hodge_decomposition(square, [1.0, -1.0, 1.0, 1.0])

@@ -46,6 +46,12 @@ def test_agrees_with_the_weighted_pseudo_inverse(data: st.DataObject) -> None:
     assert np.allclose(solution.value, exact, rtol=0.0, atol=1e-8)
 
 
+def test_node_weights_count_where_some_of_them_are_one() -> None:
+    """Two nodes of weights 1 and 3: Δ₀ = [[1, -1], [-1/3, 1/3]] and x of weighted mean zero."""
+    value = solve_laplacian(_path(2), [3.0, -1.0], node_weights=[1.0, 3.0]).value
+    assert value == pytest.approx([2.25, -0.75])
+
+
 @settings(max_examples=30, deadline=None)
 @given(st.data())
 def test_multigrid_agrees_with_the_dense_pseudo_inverse(data: st.DataObject) -> None:

@@ -37,6 +37,14 @@ def test_neighbourhoods_hold_every_entry_once(memory: int, seed: int) -> None:
     assert torch.equal(found, operator.tensor.to_dense())
 
 
+def test_padding_stays_inside_a_pattern_with_a_single_entry() -> None:
+    operator = SparseMatrix.of(sparse.csr_array(np.array([[0.0, 0.0], [0.0, 2.0], [0.0, 0.0]])), CPU)
+    (hoods,) = neighbourhoods(operator.pattern, 1, 1 << 20)
+    assert hoods.rows.tolist() == [0, 2, 1]
+    assert hoods.inside.tolist() == [[0.0], [0.0], [1.0]]
+    assert hoods.nodes[2].tolist() == [1]
+
+
 @pytest.mark.parametrize("units", [1, 3, 20])
 @pytest.mark.parametrize("memory", [1, 2000, 1 << 20])
 def test_neighbours_alike_are_summed(units: int, memory: int) -> None:
