@@ -17,11 +17,19 @@ def test_a_regular_system_is_solved(rhs: Vector) -> None:
     assert np.allclose(found.value, np.linalg.solve(matrix, rhs), atol=1e-10)
 
 
-def test_the_limit_is_kept() -> None:
+@pytest.mark.parametrize("limit", [1, 7])
+def test_the_limit_is_used_up_and_kept(limit: int) -> None:
     path = laplacian(from_pairs(50, [(i, i + 1) for i in range(49)]))
+    calls: list[int] = []
+
+    def counted(x: Vector) -> Vector:
+        calls.append(1)
+        return np.asarray(path @ x)
+
     rhs = np.linspace(-1.0, 1.0, 50)
-    found = conjugate_gradients(path.__matmul__, jacobi(path.diagonal()), rhs, goal=1e-12, limit=7)
-    assert found.iterations == 7
+    found = conjugate_gradients(counted, jacobi(path.diagonal()), rhs, goal=1e-12, limit=limit)
+    assert found.iterations == len(calls) == limit
+    assert found.value.any()
 
 
 def test_each_iteration_makes_one_product() -> None:
@@ -38,16 +46,23 @@ def test_each_iteration_makes_one_product() -> None:
     assert np.linalg.norm(path @ found.value - rhs) < 1e-9
 
 
-def test_restarts_mend_a_product_that_drifts() -> None:
+@pytest.mark.parametrize("drift", [1e-3, 1e-6])
+def test_restarts_mend_a_product_that_drifts(drift: float) -> None:
     matrix = np.diag(np.linspace(1.0, 50.0, 40))
     wrong = iter([True] * 10)
 
     def drifting(x: Vector) -> Vector:
-        return np.asarray(matrix @ x) * (1.0 + (1e-3 if next(wrong, False) else 0.0))
+        return np.asarray(matrix @ x) * (1.0 + (drift if next(wrong, False) else 0.0))
 
     rhs = np.ones(40)
     found = refine(drifting, jacobi(np.ones(40)), rhs, goal=1e-9, limit=1000)
     assert np.linalg.norm(rhs - matrix @ found.value) <= 1e-9
+
+
+def test_a_right_side_as_small_as_the_goal_is_solved_by_zero() -> None:
+    found = refine(lambda x: x, jacobi(np.ones(2)), np.array([3.0, 4.0]), goal=5.0, limit=10)
+    assert found.iterations == 0
+    assert found.value.tolist() == [0.0, 0.0]
 
 
 def test_a_hopeless_system_stops_long_before_the_limit() -> None:

@@ -1,11 +1,13 @@
+import sys
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
-from evergraph.errors import ConvergenceError, DataError
-from evergraph.hodge import curl, divergence, edge_list, gradient, hodge_decomposition
+from evergraph.errors import ConfigError, ConvergenceError, DataError
+from evergraph.hodge import Preconditioner, curl, divergence, edge_list, gradient, hodge_decomposition
 from evergraph.hodge.checks import Vector
 
 from .graphs import from_pairs, quick, undirected_graphs, vectors
@@ -72,6 +74,15 @@ def test_a_flow_round_a_triangle_is_all_curl() -> None:
     assert parts.circulation.value == pytest.approx([1.0])
 
 
+def test_a_flow_round_a_triangle_of_unequal_weights_is_its_circulation_by_the_weights() -> None:
+    """curl* c = c / w, with the sign of the edge: one heavy way round and one light way back."""
+    triangle = csr_array([[0.0, 4.0, 0.25], [4.0, 0.0, 4.0], [0.25, 4.0, 0.0]])
+    flow = 2.0 * np.array([1 / 4.0, -1 / 0.25, 1 / 4.0])
+    parts = hodge_decomposition(triangle, flow)
+    assert parts.circulation.value == pytest.approx([2.0])
+    assert parts.curl == pytest.approx(flow)
+
+
 def test_a_flow_round_a_square_is_all_harmonic() -> None:
     square = from_pairs(4, [(0, 1), (1, 2), (2, 3), (0, 3)])
     parts = hodge_decomposition(square, [1.0, -1.0, 1.0, 1.0])
@@ -89,8 +100,37 @@ def test_flow_of_the_wrong_length_is_refused() -> None:
         hodge_decomposition(from_pairs(2, [(0, 1)]), [1.0, 2.0])
 
 
+def _strip(n_nodes: int) -> csr_array:
+    """Triangles side by side: the edges i, i + 1 and i, i + 2."""
+    steps = [(i, i + 1) for i in range(n_nodes - 1)]
+    return from_pairs(n_nodes, steps + [(i, i + 2) for i in range(n_nodes - 2)])
+
+
+def test_the_tolerance_holds_for_both_parts_and_is_not_exceeded_by_far() -> None:
+    flow = np.random.default_rng(0).standard_normal(_strip(60).nnz // 2)
+    exact, rough = (hodge_decomposition(_strip(60), flow, tolerance=t) for t in (1e-12, 1e-2))
+    for fine, coarse in ((exact.potential, rough.potential), (exact.circulation, rough.circulation)):
+        assert fine.residual <= 1e-12
+        assert 1e-4 < coarse.residual <= 1e-2
+        assert coarse.iterations < fine.iterations
+
+
+def test_a_potential_that_does_not_converge_raises() -> None:
+    grid_of_squares = from_pairs(
+        8, [(0, 1), (1, 2), (2, 3), (4, 5), (5, 6), (6, 7), (0, 4), (1, 5), (2, 6), (3, 7)]
+    )
+    with pytest.raises(ConvergenceError, match="after 1 iterations"):
+        hodge_decomposition(grid_of_squares, np.arange(10.0) ** 2, max_iterations=1)
+
+
+def test_the_preconditioner_is_the_one_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pyamg", None)
+    with pytest.raises(ConfigError, match="pyamg"):
+        hodge_decomposition(_strip(5), np.arange(7.0), preconditioner=Preconditioner.MULTIGRID)
+
+
 def test_a_circulation_that_does_not_converge_raises() -> None:
-    strip = from_pairs(12, [(i, i + 1) for i in range(11)] + [(i, i + 2) for i in range(10)])
+    strip = _strip(12)
     without_divergence = curl(strip).T @ np.arange(10.0)
     with pytest.raises(ConvergenceError, match="after 2 iterations"):
         hodge_decomposition(strip, without_divergence, max_iterations=2)

@@ -1,4 +1,5 @@
 import sys
+from inspect import signature
 
 import numpy as np
 import pytest
@@ -7,7 +8,13 @@ from hypothesis import strategies as st
 from scipy.sparse import block_diag, csr_array
 
 from evergraph.errors import ConfigError, ConvergenceError
-from evergraph.hodge import Preconditioner, laplacian, solve_laplacian
+from evergraph.hodge import (
+    Preconditioner,
+    hodge_decomposition,
+    hodge_potential,
+    laplacian,
+    solve_laplacian,
+)
 
 from .graphs import from_pairs, grid, positive, quick, undirected_graphs, vectors
 
@@ -37,6 +44,12 @@ def test_agrees_with_the_weighted_pseudo_inverse(data: st.DataObject) -> None:
     symmetric = laplacian(graph).toarray() / np.outer(root, root)
     exact = np.linalg.pinv(symmetric, rcond=1e-10) @ (root * rhs) / root
     assert np.allclose(solution.value, exact, rtol=0.0, atol=1e-8)
+
+
+def test_node_weights_count_where_some_of_them_are_one() -> None:
+    """Two nodes of weights 1 and 3: Δ₀ = [[1, -1], [-1/3, 1/3]] and x of weighted mean zero."""
+    value = solve_laplacian(_path(2), [3.0, -1.0], node_weights=[1.0, 3.0]).value
+    assert value == pytest.approx([2.25, -0.75])
 
 
 @settings(max_examples=30, deadline=None)
@@ -94,11 +107,37 @@ def test_a_constant_right_side_has_the_solution_zero_and_takes_no_iteration(fact
     assert solution.iterations == 0
 
 
+@pytest.mark.parametrize("low", [-1.0, 0.0, -2.0])
 @pytest.mark.parametrize("factor", [1e-200, 1e200])
-def test_the_solution_scales_with_the_right_side(factor: float) -> None:
-    rhs = np.linspace(-1.0, 2.0, 25)
+def test_the_solution_scales_with_the_right_side(factor: float, low: float) -> None:
+    rhs = np.linspace(low, low + 2.0, 25)
     scaled = solve_laplacian(grid(5), rhs * factor).value / factor
     assert np.allclose(scaled, solve_laplacian(grid(5), rhs).value, rtol=1e-9)
+
+
+def test_a_right_side_of_zeros_has_the_solution_zero_and_divides_by_nothing() -> None:
+    with np.errstate(all="raise"):
+        solution = solve_laplacian(grid(3), np.zeros(9))
+    assert not solution.value.any()
+
+
+def test_a_residual_equal_to_the_tolerance_has_converged() -> None:
+    rhs = np.random.default_rng(0).standard_normal(200)
+    stopped = solve_laplacian(_path(200), rhs, max_iterations=50, must_converge=False)
+    assert not stopped.converged
+    again = solve_laplacian(_path(200), rhs, max_iterations=50, tolerance=stopped.residual)
+    assert again.residual == stopped.residual
+    assert again.converged
+
+
+def test_all_solvers_have_the_same_defaults() -> None:
+    defaults = [
+        {name: parameter.default for name, parameter in signature(solver).parameters.items()}
+        for solver in (solve_laplacian, hodge_potential, hodge_decomposition)
+    ]
+    for name in ("preconditioner", "tolerance", "max_iterations"):
+        assert len({solver[name] for solver in defaults}) == 1
+    assert defaults[0]["must_converge"] is defaults[1]["must_converge"] is True
 
 
 def test_thousands_of_components_with_isolated_nodes() -> None:
@@ -150,3 +189,4 @@ def test_impossible_tolerance_is_refused(tolerance: float) -> None:
 def test_impossible_iteration_limit_is_refused() -> None:
     with pytest.raises(ConfigError, match="max_iterations has to be at least 1, got 0 instead"):
         solve_laplacian(_path(2), [1.0, 0.0], max_iterations=0)
+    assert solve_laplacian(_path(2), [1.0, 0.0], max_iterations=1).value == pytest.approx([0.25, -0.25])

@@ -30,6 +30,18 @@ def test_none_stores_none_and_a_large_budget_stores_all() -> None:
     assert every.tolist() == np.flatnonzero(graph.adjacency.toarray()[3]).tolist()
 
 
+def test_a_neighbour_without_edges_of_its_own_can_be_drawn() -> None:
+    """Edges 0 -> 1, 0 -> 2, 0 -> 3 and 3 -> 4: all neighbours of 0 count one edge, those without any, too."""
+    edges = sparse.csr_array((np.ones(4), ([0, 0, 0, 3], [1, 2, 3, 4])), shape=(5, 5))
+    graph = make_graph(edges, np.ones((5, 1)), np.zeros(5, dtype=np.int64), directed=True)
+    rng = np.random.default_rng(0)
+    with np.errstate(all="raise"):
+        drawn = [
+            sample_neighbours(graph, np.array([0]), NeighbourStorage.DEGREE, 1, 1, rng)[0] for _ in range(3000)
+        ]
+    np.testing.assert_allclose(np.bincount(drawn) / 3000, [0, 1 / 3, 1 / 3, 1 / 3], atol=0.03)
+
+
 def test_degree_prefers_hubs_in_proportion() -> None:
     """Centre 0 has the neighbours 1 (degree 1) and 2 (degree 9): the hub is drawn nine times out of ten."""
     edges = np.zeros((12, 12), dtype=np.float32)

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from evergraph.replay.selection import Selection, mix, normalised, select
+from evergraph.replay.selection import Selection, mix, normalised, select, select_per_class
 
 scores = arrays(np.float64, st.integers(1, 40), elements=st.floats(-1e6, 1e6))
 
@@ -66,11 +66,45 @@ def test_draws_follow_the_probabilities_of_sequential_sampling() -> None:
     assert counts[3] == 0
 
 
-def test_a_node_with_score_zero_is_drawn_when_nothing_else_is_left() -> None:
-    chosen = select(np.array([0.0, 1.0, 0.0]), 2, Selection.PROBABILISTIC, np.random.default_rng(0))
-    assert 1 in chosen
+@pytest.mark.parametrize("low", [1e-3, 1.0])
+def test_a_node_with_score_zero_is_drawn_only_when_nothing_else_is_left(low: float) -> None:
+    """Of five nodes two have a score: they are in every draw of two or more, and what is left is drawn evenly."""
+    weights = np.array([0.0, low, 0.0, 1.0, 0.0])
+    rng = np.random.default_rng(0)
+    rounds = 3000
+    for budget, zeros in ((1, 0), (2, 0), (3, 1), (4, 2)):
+        counts = np.zeros(5)
+        for _ in range(rounds):
+            counts[select(weights, budget, Selection.PROBABILISTIC, rng)] += 1
+        assert counts[[0, 2, 4]].sum() == zeros * rounds
+        np.testing.assert_allclose(counts[[0, 2, 4]] / rounds, zeros / 3, atol=0.03)
+        if budget > 1:
+            assert counts[[1, 3]].tolist() == [rounds, rounds]
+
+
+def test_nodes_without_any_score_are_drawn_evenly() -> None:
+    rng = np.random.default_rng(0)
+    counts = np.zeros(4)
+    for _ in range(4000):
+        counts[select(np.zeros(4), 2, Selection.PROBABILISTIC, rng)] += 1
+    np.testing.assert_allclose(counts / 4000, 0.5, atol=0.03)
 
 
 @pytest.mark.parametrize("how", list(Selection))
 def test_a_budget_above_the_class_keeps_the_class(how: Selection) -> None:
     assert select(np.array([3.0, 1.0]), 5, how, np.random.default_rng(0)).tolist() == [0, 1]
+
+
+@given(scores, st.integers(1, 6), st.data())
+def test_the_budget_holds_for_each_class(values: np.ndarray, budget: int, data: st.DataObject) -> None:
+    labels = data.draw(arrays(np.int64, len(values), elements=st.integers(2, 5)))
+    rng = np.random.default_rng(0)
+    chosen = select_per_class(values, labels, budget, Selection.DETERMINISTIC, rng).tolist()
+    brute: list[int] = []
+    for label in range(2, 6):
+        members = [i for i in range(len(values)) if labels[i] == label]
+        brute += sorted(members, key=lambda i: (-values[i], i))[:budget]
+    assert chosen == sorted(brute)
+    drawn = select_per_class(np.abs(values), labels, budget, Selection.PROBABILISTIC, rng)
+    assert np.array_equal(np.bincount(labels[drawn]), np.minimum(np.bincount(labels), budget))
+    assert (np.diff(drawn) > 0).all()

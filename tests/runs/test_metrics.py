@@ -35,6 +35,12 @@ def test_each_metric_is_its_formula(matrix: NDArray[np.float64]) -> None:
     assert math.isclose(metrics.learning_accuracy(matrix), sum(a[j][j] for j in range(last + 1)) / (last + 1))
 
 
+def test_a_class_without_nodes_has_none_right() -> None:
+    counts = Counts(np.array([[0, 2, -1]]), np.array([0, 4, 0]), np.array([0, 2, 3]))
+    with np.errstate(all="raise"):
+        np.testing.assert_array_equal(counts.per_class(), [[0.0, 0.5, np.nan]])
+
+
 def test_a_single_task_forgets_nothing() -> None:
     assert metrics.average_forgetting(np.array([[0.7]])) == 0
 

@@ -266,6 +266,63 @@ def test_backward_passes_are_reported_once_for_each_class(caplog: pytest.LogCapt
     ]
 
 
+def test_chunks_of_backward_passes_fill_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A node takes what is kept for its backward pass, and its gradients; where three fit, three go at a time."""
+    graph = tiny_graph()
+    model = CustomBackbone(Dense(graph.n_features), 7)
+    model.head.grow(3, torch.Generator().manual_seed(0))
+    inputs, labels = model_input(graph, None, CPU), random_labels(graph.n_nodes, 3)
+    kept: list[Tensor] = []
+
+    def keep(tensor: Tensor) -> int:
+        kept.append(tensor)
+        return len(kept) - 1
+
+    with torch.autograd.graph.saved_tensors_hooks(keep, kept.__getitem__):
+        node_losses(model(*inputs), labels, None)
+    node = sum(tensor.nbytes for tensor in kept) + sum(parameter.nbytes for parameter in model.parameters())
+    sizes: list[int] = []
+    differentiate = torch.autograd.grad
+
+    def watching(outputs: Tensor, parameters: Any, grad_outputs: Tensor | None = None, **options: Any) -> Any:
+        sizes.append(1 if grad_outputs is None else len(grad_outputs))
+        return differentiate(outputs, parameters, grad_outputs, **options)
+
+    wanted = one_by_one(model, inputs, labels)
+    monkeypatch.setattr(torch.autograd, "grad", watching)
+    for memory, size in ((3 * node, 3), (3 * node - 1, 2), (1, 1), (100 * node, graph.n_nodes)):
+        sizes.clear()
+        assert torch.allclose(grand_norms(model, inputs, labels, memory=memory), wanted, rtol=TOLERANCE, atol=0)
+        assert sizes == [size] * (graph.n_nodes // size)
+
+
+class _Broken(torch.autograd.Function):
+    calls = 0
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor) -> Tensor:
+        return x.clone()
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> Tensor:
+        _Broken.calls += 1
+        assert _Broken.calls < 5, "asked again and again"
+        raise RuntimeError("no way back")
+
+
+def test_a_module_without_gradients_says_so() -> None:
+    class Stuck(Dense):
+        def forward(self, x: Tensor, graph: Any) -> Tensor:
+            hidden: Tensor = _Broken.apply(self.inner(x))  # type: ignore[no-untyped-call]
+            return hidden
+
+    graph = tiny_graph()
+    model = CustomBackbone(Stuck(graph.n_features), 7)
+    model.head.grow(3, torch.Generator().manual_seed(0))
+    with pytest.raises(RuntimeError, match="no way back"):
+        grand_norms(model, model_input(graph, None, CPU), random_labels(graph.n_nodes, 3))
+
+
 def test_a_derived_class_is_another_module() -> None:
     class Scaled(GCN):
         def forward(self, x: Any, graph: Any) -> Tensor:
