@@ -26,10 +26,10 @@ def shown(method: str = "ssm", seed: int = 0, nodes: int = 60, count: int = 3, *
 
 def test_it_is_read_from_a_run_folder_and_from_a_record(tmp_path: Path) -> None:
     folder = run_folder(tmp_path / "run", record(versions={}))
-    assert read_results([folder])[0][0].projection is None
+    assert read_results([folder])[0][0].record.projection is None
     (folder / "projection.json").write_text(json.dumps(values()), encoding="utf-8")
     file = write(tmp_path / "r.json", shown(), small("joint"), small("ewc", projection=None))
-    found = [result.projection for result in read_results([folder, file])[0]]
+    found = [result.record.projection for result in read_results([folder, file])[0]]
     assert found == [projection(), projection(), None, None]
 
 

@@ -79,7 +79,7 @@ class MessageGraph:
         return self._operators[norm, step]
 
     def pattern(self, step: int) -> Pattern:
-        """Who hears whom in a step, each node itself included; made once."""
+        """Which node receives from which in a step, each node from itself too; made once."""
         if step not in self._patterns:
             matrix = self.step_matrix(Norm.SUM, step)
             self._patterns[step] = Pattern(matrix.indptr, matrix.indices, matrix.shape, self.device)

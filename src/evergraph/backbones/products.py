@@ -21,7 +21,7 @@ WIDE = 32
 
 @cache
 def _first_csr_tensor() -> None:
-    """torch warns once in a process that CSR tensors are in beta; that is said here, where nobody hears it."""
+    """torch warns once in a process that CSR tensors are in beta; this spends that warning unseen."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         pointers = torch.zeros(1, dtype=torch.int32)

@@ -102,7 +102,7 @@ def tsne(values: NDArray[np.float32], settings: ProjectionSettings) -> NDArray[n
         )
     if values.shape[1] < 2 or not np.ptp(values, axis=0).any():
         raise StoreError(
-            "a hidden layer that tells nodes apart in two dimensions is wanted, got one that does not; "
+            "a hidden layer that separates nodes in two dimensions is wanted, got one that does not; "
             "train longer or with a larger backbone.hidden"
         )
     model = TSNE(init="pca", perplexity=settings.perplexity, random_state=settings.seed, n_jobs=1)

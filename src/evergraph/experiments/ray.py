@@ -1,7 +1,7 @@
-"""The Ray executor: the same runs on a cluster, each in a process of its own; what dies is gone on with elsewhere.
+"""The Ray executor: the same runs on a cluster, each in a process of its own; a run whose worker dies is resumed elsewhere.
 
 The folders of the runs belong to the driver, the process that calls `run_ray`; no other machine needs to see them.
-A worker gets the files of a run's finished tasks, goes on with it in a folder of its own, and sends the files after
+A worker gets the files of a run's finished tasks, resumes it in a folder of its own, and sends the files after
 every task. So, whatever dies, the driver has all finished tasks and hands them to the next worker. Data sets are
 looked for where the worker is and are never sent.
 """
@@ -107,7 +107,7 @@ class _Driver:
         return [outcome for task in ready for outcome in self._end(task, self.running.pop(task))]
 
     def _read_queue(self) -> None:
-        """Keep the files of finished tasks; what cannot be written now is tried again and told of at the end."""
+        """Keep the files of finished tasks; what cannot be written now is tried again and reported at the end."""
         runs = {kept.config.digest(): kept for kept in self.running.values()}
         for digest, files in self.queue.get_nowait_batch(self.queue.qsize()):
             if digest in runs:  # else a process that was taken for dead still works on a run that has ended
@@ -181,7 +181,7 @@ class _Kept:
 
 
 def work(values: dict[str, Any], files: Files, place: Place, queue: Any) -> tuple[Files, str | None]:
-    """The body of a run's process: go on after the tasks in `files`; all files at the end, or the reason."""
+    """The body of a run's process: resume after the tasks in `files`; return all files, or the reason of a failure."""
     if os.path.isdir(place.working_folder):
         os.chdir(place.working_folder)
     torch.set_num_threads(place.job.threads)

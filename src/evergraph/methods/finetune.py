@@ -9,7 +9,7 @@ from evergraph.watch import Watch
 
 
 class FineTune(Learner):
-    """Goes on training the same model on each task as it comes."""
+    """Trains the same model on each task as it arrives."""
 
     def __init__(self, net: Net, config: NoSettings):
         super().__init__(net)

@@ -1,4 +1,4 @@
-"""LwF: the model goes on saying about the new nodes what it said before it learned them (Li and Hoiem, 2016)."""
+"""LwF: the outputs of the previous model on the new nodes are targets of the new one (Li and Hoiem, 2016)."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace

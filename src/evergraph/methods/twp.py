@@ -63,7 +63,7 @@ def topology_importance(model: Backbone, inputs: ModelInput) -> dict[str, Tensor
 
 
 def attention_coefficients(model: Backbone, inputs: ModelInput) -> list[Tensor]:
-    """e_ij of each layer, for the nodes j that i hears: the backbone's own, or that of its linear maps."""
+    """e_ij of each layer, for the nodes j that send to i: the backbone's own, or that of its linear maps."""
     own = model.attention_weights(inputs)
     if own is not None:
         return own

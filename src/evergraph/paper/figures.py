@@ -19,15 +19,15 @@ from evergraph.results.groups import Group, Stat
 Matrix: TypeAlias = NDArray[np.float64]
 
 
-def curves(found: TargetRuns) -> Exhibit:
+def curves(target_runs: TargetRuns) -> Exhibit:
     """AA over the tasks so far after each task, a line for each method."""
     rows, numbers = [], []
     lines: dict[str, list[Stat]] = {}
-    for backbone in found.request.backbones:
-        for row in found.rows:
-            choice = found.choice(row, backbone)
-            published = paper.main_result(row.label, found.request.dataset)
-            label = row.label if len(found.request.backbones) == 1 else f"{row.label}, {backbone}"
+    for backbone in target_runs.request.backbones:
+        for row in target_runs.rows:
+            choice = target_runs.choice(row, backbone)
+            published = paper.main_result(row.label, target_runs.request.dataset)
+            label = row.label if len(target_runs.request.backbones) == 1 else f"{row.label}, {backbone}"
             if choice is None:
                 rows.append([label, NOTHING, NOTHING, published_text(published)])
                 continue
@@ -39,13 +39,13 @@ def curves(found: TargetRuns) -> Exhibit:
     header = ["method", "AA halfway", "AA / AF at the end", "paper, at the end"]
     how = [f"{line['row']}: {line['chosen']}" for line in numbers if line["beta"] is not None]
     return Exhibit(
-        found.file_name,
-        found.heading,
+        target_runs.file_name,
+        target_runs.heading,
         header,
         rows,
-        [*found.notes, *how],
+        [*target_runs.notes, *how],
         numbers,
-        _curve_figure(found.heading, lines),
+        _curve_figure(target_runs.heading, lines),
     )
 
 
@@ -68,15 +68,15 @@ def _curve_figure(title: str, lines: dict[str, list[Stat]]) -> Figure:
     return figure
 
 
-def matrices(found: TargetRuns) -> Exhibit:
+def matrices(target_runs: TargetRuns) -> Exhibit:
     """Accuracy on each task after each task, mean over seeds."""
     rows, numbers = [], []
     panels: dict[str, Matrix] = {}
     how = []
-    for backbone in found.request.backbones:
-        for row in found.rows:
-            choice = found.choice(row, backbone)
-            published = paper.main_result(row.label, found.request.dataset)
+    for backbone in target_runs.request.backbones:
+        for row in target_runs.rows:
+            choice = target_runs.choice(row, backbone)
+            published = paper.main_result(row.label, target_runs.request.dataset)
             if choice is None:
                 rows.append([row.label, backbone, NOTHING, published_text(published)])
                 continue
@@ -88,9 +88,9 @@ def matrices(found: TargetRuns) -> Exhibit:
                 shown = {f"task_{at + 1}": value for at, value in enumerate(accuracies) if not np.isnan(value)}
                 numbers.append(line | {"after_task": after + 1} | shown)
     header = ["method", "backbone", "AA / AF", "paper, AA / AF"]
-    notes = [*found.notes, *how, "matrices are means over seeds; their values are in the CSV file"]
-    figure = _matrix_figure(found.heading, panels)
-    return Exhibit(found.file_name, found.heading, header, rows, notes, _aligned(numbers), figure)
+    notes = [*target_runs.notes, *how, "matrices are means over seeds; their values are in the CSV file"]
+    figure = _matrix_figure(target_runs.heading, panels)
+    return Exhibit(target_runs.file_name, target_runs.heading, header, rows, notes, _aligned(numbers), figure)
 
 
 def _aligned(lines: list[dict[str, object]]) -> list[dict[str, object]]:
@@ -113,15 +113,15 @@ def _matrix_figure(title: str, panels: dict[str, Matrix]) -> Figure:
     return figure
 
 
-def beta_lines(found: TargetRuns) -> Exhibit:
+def beta_lines(target_runs: TargetRuns) -> Exhibit:
     """AA against β for both selections, with plain random selection beside it; nothing is chosen here."""
     rows, numbers = [], []
     lines: dict[str, dict[float, Stat]] = {}
     level: Stat | None = None
-    for backbone in found.request.backbones:
-        for row in found.rows:
-            label = row.label if len(found.request.backbones) == 1 else f"{row.label}, {backbone}"
-            for beta, runs in found.runs(row, backbone).items():
+    for backbone in target_runs.request.backbones:
+        for row in target_runs.rows:
+            label = row.label if len(target_runs.request.backbones) == 1 else f"{row.label}, {backbone}"
+            for beta, runs in target_runs.runs(row, backbone).items():
                 if not runs:
                     continue
                 group = Group(tuple(runs), {}, frozenset())
@@ -139,16 +139,16 @@ def beta_lines(found: TargetRuns) -> Exhibit:
                     level = value
                 else:
                     lines.setdefault(label, {})[beta] = value
-    notes = [*found.notes, *(f"{label}: {_swing(values)}" for label, values in lines.items())]
-    swing = paper.BETA_SWING.get(found.request.dataset)
+    notes = [*target_runs.notes, *(f"{label}: {_swing(values)}" for label, values in lines.items())]
+    swing = paper.BETA_SWING.get(target_runs.request.dataset)
     said = f"{swing:g} points on this data set" if swing else "different amounts on different data sets"
     notes.append(
         f"the paper has no numbers for this figure; its text says that β moves AA by {said}, with the peak in the "
         "middle"
     )
     header = ["selection", "β", "AA / AF", "seeds"]
-    figure = _beta_figure(found.heading, lines, level)
-    return Exhibit(found.file_name, found.heading, header, rows, notes, numbers, figure)
+    figure = _beta_figure(target_runs.heading, lines, level)
+    return Exhibit(target_runs.file_name, target_runs.heading, header, rows, notes, numbers, figure)
 
 
 def _swing(values: dict[float, Stat]) -> str:
@@ -182,17 +182,17 @@ def _beta_figure(title: str, lines: dict[str, dict[float, Stat]], level: Stat | 
     return figure
 
 
-def projections(found: TargetRuns) -> Exhibit:
+def projections(target_runs: TargetRuns) -> Exhibit:
     """What each model sees of the test nodes, in two dimensions, and how far its classes are apart."""
     rows, numbers, shown = [], [], []
-    for backbone in found.request.backbones:
-        for row in found.rows:
-            choice = found.choice(row, backbone)
+    for backbone in target_runs.request.backbones:
+        for row in target_runs.rows:
+            choice = target_runs.choice(row, backbone)
             run = choice.group.first if choice else None
-            if choice is None or run is None or run.projection is None:
+            if choice is None or run is None or run.record.projection is None:
                 rows.append([row.label, backbone, *[NOTHING] * 3])
                 continue
-            seen = run.projection
+            seen = run.record.projection
             shown.append(seen)
             apart = "–" if seen.silhouette is None else f"{seen.silhouette:.3f}"
             rows.append([row.label, backbone, apart, f"{100 * seen.agreement:.1f}", f"{run.measures['aa']:.1f}"])
@@ -202,10 +202,10 @@ def projections(found: TargetRuns) -> Exhibit:
             )
     header = ["method", "backbone", "silhouette", "neighbours of the same class, %", "AA, %"]
     notes = [
-        *found.notes,
+        *target_runs.notes,
         "one seed; β of FTF-ER is 0.5, not chosen; silhouette and the share of a node's ten nearest neighbours "
         "that are of its class are measured in the hidden layer itself, not in the picture",
         "the paper shows pictures only, and says that FTF-ER separates the classes more clearly than the others",
     ]
     figure = projection_figure(shown) if shown else Figure()
-    return Exhibit(found.file_name, found.heading, header, rows, notes, numbers, figure)
+    return Exhibit(target_runs.file_name, target_runs.heading, header, rows, notes, numbers, figure)

@@ -25,7 +25,7 @@ class TargetRuns:
 
     @classmethod
     def of(cls, target: Target, request: Request, results: Sequence[Result]) -> "TargetRuns":
-        known = {RunConfig.from_values(result.config).digest(): result for result in results}
+        known = {RunConfig.from_values(result.record.config).digest(): result for result in results}
         wanted = {config.digest() for config in target.configs(request)}
         return cls(target, request, {digest: run for digest, run in known.items() if digest in wanted})
 

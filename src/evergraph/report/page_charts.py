@@ -88,7 +88,7 @@ def matrices(data: DataSet) -> Matrices:
 
 
 def _choices(group: Group) -> list[tuple[str, list[list[float]]]]:
-    found = [(seed_name(result), _lower(result.matrix)) for result in group.results]
+    found = [(seed_name(result), _lower(result.record.matrix)) for result in group.results]
     if len(found) > 1:
         found.insert(0, (f"mean of {len(group.results)} seeds", _lower(group.matrix.tolist())))
     return found

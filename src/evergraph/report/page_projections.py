@@ -64,8 +64,8 @@ def projections(data: DataSet) -> Projections | None:
 
 
 def _named(group: Group) -> list[tuple[str, Projection]]:
-    """The projections of a group; where it has several, their names tell the seed."""
-    found = [(result, result.projection) for result in group.results if result.projection is not None]
+    """The projections of a group; where it has several, their names have the seed."""
+    found = [(result, result.record.projection) for result in group.results if result.record.projection is not None]
     name = f"{group.label} · {group.backbone}"
     return [(f"{name}, {seed_name(run)}" if len(found) > 1 else name, projection) for run, projection in found]
 

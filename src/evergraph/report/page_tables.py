@@ -90,7 +90,7 @@ def results_table(data: DataSet, published: PublishedResults | None) -> Table:
 
 def phases_of(data: DataSet) -> list[str]:
     """The timed phases but for loading, in the order of a task; others after these."""
-    found = (phase for group in data.groups for result in group.results for phase in result.seconds)
+    found = (phase for group in data.groups for result in group.results for phase in result.record.seconds)
     known = dict.fromkeys(phase for phase in found if phase != "load")
     return sorted(known, key=lambda phase: PHASES.index(phase) if phase in PHASES else len(PHASES))
 
@@ -156,15 +156,16 @@ def _class_names(data: DataSet, *, by_label: bool) -> dict[int, str]:
     """Label or place in the stream → what its column is called."""
     results = [result for group in data.groups for result in group.results]
     if not by_label:
-        return {at: str(at + 1) for at in range(max(len(result.per_class) for result in results))}
+        return {at: str(at + 1) for at in range(max(len(result.record.per_class) for result in results))}
     return dict(sorted({label: name for result in results for label, name in result.classes or ()}.items()))
 
 
 def _of_class(group: Group, key: int, *, by_label: bool) -> list[float]:
     found = []
     for result in group.results:
-        labels = [label for label, _ in result.classes or ()] if by_label else list(range(len(result.per_class)))
-        value = result.per_class[labels.index(key)] if key in labels else None
+        accuracies = result.record.per_class
+        labels = [label for label, _ in result.classes or ()] if by_label else list(range(len(accuracies)))
+        value = accuracies[labels.index(key)] if key in labels else None
         found += [] if value is None else [value]
     return found
 
@@ -192,14 +193,14 @@ def runs(data: DataSet) -> list[Runs]:
 
 
 def _runs(group: Group) -> Runs:
-    versions = list(dict.fromkeys(name for result in group.results for name in result.versions))
+    versions = list(dict.fromkeys(name for result in group.results for name in result.record.versions))
     seeds = list(dict.fromkeys(name for result in group.results for name in result.seeds))
     measures = {"AA, %": "aa", "AF, %": "af", "AA by node, %": "plain"}
     rows = []
     for result in group.results:
         cells = [str(result.seeds.get(name, "")) for name in seeds]
         cells += [f"{result.measures[key]:.2f}" for key in measures.values()]
-        cells += [result.finished or "–", *(result.versions.get(name, "") for name in versions)]
+        cells += [result.record.finished or "–", *(result.record.versions.get(name, "") for name in versions)]
         rows.append((result.source, cells))
     settings = {key: value_text(value) for key, value in group.setup.items()}
     headings = ["Run", *(f"{name} seed" for name in seeds), *measures, "Finished", *versions]

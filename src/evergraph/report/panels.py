@@ -1,4 +1,4 @@
-"""What the figure and the page say of projections alike: columns of panels, names of classes, both measures."""
+"""What the plot and the page of projections share: columns of panels, names of classes, both measures."""
 
 import math
 from collections.abc import Iterable

@@ -87,7 +87,7 @@ class Group:
     @property
     def matrix(self) -> NDArray[np.float64]:
         """The mean over seeds of the accuracy matrices, NaN above the diagonal."""
-        matrices = np.array([result.matrix for result in self.results], dtype=np.float64)
+        matrices = np.array([result.record.matrix for result in self.results], dtype=np.float64)
         mean: NDArray[np.float64] = matrices.mean(axis=0)
         return mean
 
@@ -97,13 +97,13 @@ class Group:
 
     def seconds(self, phase: str) -> float:
         """The median over seeds: a run that was held up by others on its machine must not count."""
-        return statistics.median(result.seconds.get(phase, 0.0) for result in self.results)
+        return statistics.median(result.record.seconds.get(phase, 0.0) for result in self.results)
 
     @property
     def total_seconds(self) -> float:
         """The median time of a whole run without loading the data."""
         return statistics.median(
-            sum(result.seconds.values()) - result.seconds.get("load", 0.0) for result in self.results
+            sum(result.record.seconds.values()) - result.record.seconds.get("load", 0.0) for result in self.results
         )
 
     @property
@@ -176,7 +176,7 @@ def families(groups: Sequence[Group]) -> list[dict[float, Group]]:
     for group in groups:
         if group.tuned is not None:
             others = {name: value for name, value in group.setup.items() if name != TUNED}
-            key = json.dumps([others, len(group.first.matrix)], sort_keys=True)
+            key = json.dumps([others, len(group.first.record.matrix)], sort_keys=True)
             found.setdefault(key, {})[group.tuned] = group
     return [dict(sorted(family.items())) for family in found.values() if len(family) > 1]
 
@@ -196,19 +196,19 @@ def data_sets(results: Sequence[Result]) -> list[DataSet]:
     """The runs by data set and settings; groups by falling accuracy."""
     found: dict[str, list[Result]] = {}
     for result in results:
-        facts = [result.data.nodes, result.data.edges, result.data.features]
+        facts = [result.record.data.nodes, result.record.data.edges, result.record.data.features]
         found.setdefault(json.dumps([result.title, facts]), []).append(result)
     return [DataSet(members[0].title, _facts(members[0]), _groups(members)) for members in found.values()]
 
 
 def _facts(result: Result) -> dict[str, int]:
-    return {key: getattr(result.data, key) for key in FACTS}
+    return {key: getattr(result.record.data, key) for key in FACTS}
 
 
 def _groups(results: Sequence[Result]) -> tuple[Group, ...]:
     found: dict[str, list[Result]] = {}
     for result in results:
-        key = json.dumps([result.setup, len(result.matrix)], sort_keys=True)
+        key = json.dumps([result.setup, len(result.record.matrix)], sort_keys=True)
         found.setdefault(key, []).append(result)
     setups = [members[0].setup for members in found.values()]
     groups = []

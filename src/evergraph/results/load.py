@@ -9,11 +9,9 @@ from typing import Any
 
 from evergraph.config import flattened
 from evergraph.errors import StoreError
-from evergraph.results.projection import Projection
 from evergraph.results.records import Complete, SmallRecord, accuracy_matrix, read_records, small_record
 from evergraph.results.summary import data_title
 from evergraph.runs.metrics import accuracy_curve
-from evergraph.runs.record import DataRecord
 from evergraph.runs.store import RunStore
 
 NOT_THE_SETUP = ("seeds.", "train.threads")
@@ -42,41 +40,9 @@ class Result:
     @cached_property
     def setup(self) -> dict[str, Any]:
         """All settings but the seeds, by their dotted names, and the code of plug-ins."""
-        plugins = {f"{key}.code": value for key, value in self.versions.items() if ", code " in value}
+        plugins = {f"{key}.code": value for key, value in self.record.versions.items() if ", code " in value}
         settings = {key: value for key, value in self.settings.items() if not key.startswith(NOT_THE_SETUP)}
         return {**settings, **plugins}
-
-    @property
-    def config(self) -> dict[str, dict[str, Any]]:
-        return self.record.config
-
-    @property
-    def data(self) -> DataRecord:
-        return self.record.data
-
-    @property
-    def versions(self) -> dict[str, str]:
-        return self.record.versions
-
-    @property
-    def finished(self) -> str:
-        return self.record.finished
-
-    @property
-    def seconds(self) -> dict[str, float]:
-        return self.record.seconds
-
-    @property
-    def per_class(self) -> list[float | None]:
-        return self.record.per_class
-
-    @property
-    def matrix(self) -> list[list[float | None]]:
-        return self.record.matrix
-
-    @property
-    def projection(self) -> Projection | None:
-        return self.record.projection
 
     @property
     def seeds(self) -> dict[str, Any]:
@@ -84,11 +50,11 @@ class Result:
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        return *self.data.remarks, *self.data.messages
+        return *self.record.data.remarks, *self.record.data.messages
 
     @cached_property
     def title(self) -> str:
-        return data_title(self.record.config["dataset"], self.data.name)
+        return data_title(self.record.config["dataset"], self.record.data.name)
 
     @cached_property
     def measures(self) -> dict[str, float]:
@@ -111,14 +77,14 @@ class Result:
     @property
     def classes(self) -> list[tuple[int, str]] | None:
         """Label and name of each class in order of arrival, where they are known."""
-        order = self.data.class_order
-        names = self.data.class_names or [str(label) for label in order]
+        order = self.record.data.class_order
+        names = self.record.data.class_names or [str(label) for label in order]
         return list(zip(order, names, strict=True)) if order else None
 
     @property
     def identity(self) -> str:
         """Equal for runs that were to do the same on the same data."""
-        facts = [self.data.nodes, self.data.edges, self.data.features]
+        facts = [self.record.data.nodes, self.record.data.edges, self.record.data.features]
         return json.dumps([self.setup, self.seeds, facts], sort_keys=True)
 
 

@@ -1,4 +1,4 @@
-"""Published values that ours are shown beside; who published them is said by whoever hands them in."""
+"""Published values to show beside ours; the caller hands them in."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

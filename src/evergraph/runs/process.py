@@ -82,7 +82,7 @@ class PeakMemory:
 
     @property
     def bytes(self) -> int:
-        """The peak so far; 0 where the platform does not tell."""
+        """The peak so far; 0 where the platform does not report it."""
         peak = _process_peak()
         if peak > self._before:
             return peak

@@ -52,7 +52,7 @@ def occurring_features(model: nn.Module, inputs: Sequence[ModelInput]) -> tuple[
 
 
 def narrow(model: nn.Module, inputs: Sequence[ModelInput]) -> Narrowing | None:
-    """Narrow a backbone that says what its first weight meets, if that is sparse and few features occur."""
+    """Narrow the first weight of a backbone with an `input_product`, if that is sparse and few features occur."""
     found = occurring_features(model, inputs)
     if found is None:
         return None

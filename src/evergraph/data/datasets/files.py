@@ -1,4 +1,4 @@
-"""A graph of one's own: an .npz archive, or an edge list beside a node table in CSV or Parquet."""
+"""A custom graph: an .npz archive, or an edge list beside a node table in CSV or Parquet."""
 
 from enum import Enum
 from pathlib import Path

@@ -67,7 +67,7 @@ def _gradients(losses: Tensor, parameters: list[nn.Parameter], rows: Tensor) -> 
         return [None if gradient is None else gradient[None] for gradient in alone]
     chosen = torch.zeros(len(rows), len(losses), device=losses.device, dtype=losses.dtype)
     chosen[torch.arange(len(rows), device=losses.device), rows] = 1
-    with warnings.catch_warnings():  # torch tells of operations that it batches by a loop
+    with warnings.catch_warnings():  # torch warns of operations that it batches by a loop
         warnings.simplefilter("ignore", UserWarning)
         return torch.autograd.grad(
             losses, parameters, chosen, retain_graph=True, allow_unused=True, is_grads_batched=True
