@@ -355,3 +355,11 @@ def test_a_plugin_file_reaches_the_workers(
     (folder,) = found["done"]
     record = json.loads(Path(folder, "record.json").read_text())
     assert record["versions"]["method finetune-again"].startswith("again.py, code ")
+
+
+def test_the_environment_is_as_it_was(cluster: Cluster, tmp_path: Path) -> None:
+    before = dict(os.environ)
+    run_ray([QUICK], Job(tmp_path / "runs", None, 1), 1, cluster.address, patient())
+    assert {name: value for name, value in os.environ.items() if name.startswith("RAY_")} == {
+        name: value for name, value in before.items() if name.startswith("RAY_")
+    }

@@ -4,10 +4,11 @@ import json
 from collections.abc import Mapping
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
 
 from evergraph.backbones import model_input
 from evergraph.data.graph import GlobalIds, Graph, LocalIds, make_graph
@@ -21,6 +22,10 @@ from evergraph.runs.config import RunConfig
 from evergraph.runs.store import load_tensors, tensor_bytes
 from evergraph.scores import Scope
 from evergraph.watch import Watch
+
+Adjacency: TypeAlias = sparse.sparray | sparse.spmatrix
+Attributes: TypeAlias = ArrayLike | sparse.sparray | sparse.spmatrix
+"""Node features: (nodes, features), dense or sparse."""
 
 
 class ContinualClassifier:
@@ -45,7 +50,7 @@ class ContinualClassifier:
         self.n_tasks = 0
 
     def fit(
-        self, adjacency: Any, features: Any, labels: ArrayLike, watch: Watch | None = None
+        self, adjacency: Adjacency, features: Attributes, labels: ArrayLike, watch: Watch | None = None
     ) -> "ContinualClassifier":
         """Learn the classes in `labels`, all of them new; -1 marks a node whose class is not known.
 
@@ -86,7 +91,7 @@ class ContinualClassifier:
         self.n_tasks += 1
         return self
 
-    def predict_logits(self, adjacency: Any, features: Any) -> NDArray[np.float32]:
+    def predict_logits(self, adjacency: Adjacency, features: Attributes) -> NDArray[np.float32]:
         """One number for each node and each class of `classes`: (nodes, classes)."""
         if not self.n_tasks:
             raise ConfigError("a fitted classifier is wanted, got one that has learned nothing; call fit first")
@@ -97,7 +102,7 @@ class ContinualClassifier:
         )
         return logits
 
-    def predict(self, adjacency: Any, features: Any) -> NDArray[np.int64]:
+    def predict(self, adjacency: Adjacency, features: Attributes) -> NDArray[np.int64]:
         """The most likely class of each node, as it was called in `fit`."""
         best: NDArray[np.int64] = np.array(self.classes)[self.predict_logits(adjacency, features).argmax(axis=1)]
         return best
@@ -146,7 +151,7 @@ class ContinualClassifier:
             result.learner.load_state(state)
         return result
 
-    def _graph(self, adjacency: Any, features: Any, labels: NDArray[Any]) -> Graph:
+    def _graph(self, adjacency: Adjacency, features: Attributes, labels: NDArray[np.int64]) -> Graph:
         graph = make_graph(adjacency, features, labels)
         if graph.features is None:
             raise DataError("features are wanted, got None instead")

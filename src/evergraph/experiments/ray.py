@@ -1,4 +1,4 @@
-"""The Ray executor: the same runs on a cluster, each in a process of its own; a run whose worker dies is resumed elsewhere.
+"""The Ray executor: the same runs on a cluster, each in its own process; what dies is resumed elsewhere.
 
 The folders of the runs belong to the driver, the process that calls `run_ray`; no other machine needs to see them.
 A worker gets the files of a run's finished tasks, resumes it in a folder of its own, and sends the files after
@@ -181,7 +181,7 @@ class _Kept:
 
 
 def work(values: dict[str, Any], files: Files, place: Place, queue: Any) -> tuple[Files, str | None]:
-    """The body of a run's process: resume after the tasks in `files`; return all files, or the reason of a failure."""
+    """The body of a run's process: resume after the tasks in `files`; return all files, or the reason."""
     if os.path.isdir(place.working_folder):
         os.chdir(place.working_folder)
     torch.set_num_threads(place.job.threads)

@@ -24,13 +24,18 @@ def ray_cluster(address: str | None, cpus: int) -> AbstractContextManager[Path |
 
 @contextmanager
 def _own_cluster(cpus: int) -> Iterator[Path]:
-    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-    os.environ.setdefault("RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER", "0")  # on every system: listen on 127.0.0.1 only
-    os.environ.setdefault("RAY_AUTH_MODE", "token")  # only who has the token gets in
-    os.environ.setdefault("RAY_AUTH_TOKEN", secrets.token_hex(32))  # else Ray leaves one in the home folder
-    ray = _import_ray()
+    settings = {
+        "RAY_USAGE_STATS_ENABLED": "0",
+        "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",  # on every system: listen on 127.0.0.1 only
+        "RAY_AUTH_MODE": "token",  # only who has the token gets in
+        "RAY_AUTH_TOKEN": secrets.token_hex(32),  # else Ray leaves one in the home folder
+    }
     parent = "/tmp" if os.path.isdir("/tmp") else None  # Ray puts sockets below it, whose paths must be short
-    with TemporaryDirectory(prefix="evergraph-", dir=parent, ignore_cleanup_errors=True) as folder:
+    with (
+        _environment(settings),
+        TemporaryDirectory(prefix="evergraph-", dir=parent, ignore_cleanup_errors=True) as folder,
+    ):
+        ray = _import_ray()
         try:
             ray.init("local", num_cpus=cpus, include_dashboard=False, _temp_dir=folder, **QUIET)
             yield Path(folder)
@@ -43,22 +48,35 @@ def _existing_cluster(address: str) -> Iterator[None]:
     host, _, port = address.removeprefix("ray://").rpartition(":")
     if not host or not port.isdecimal():
         raise ConfigError(f"--ray-address must look like HOST:PORT, got {address!r} instead")
-    os.environ.setdefault("RAY_NUM_REDIS_GET_RETRIES", "2")  # else a quarter of an hour for what is no cluster
-    ray = _import_ray()
-    if host in LOOPBACK and not address.startswith("ray://"):
-        host = ray.util.get_node_ip_address()  # what Ray takes it for
-    try:
-        socket.create_connection((host, int(port)), PATIENCE).close()
-        ray.init(address, **QUIET)
-    except (OSError, OverflowError, RuntimeError, ValueError, ImportError) as error:
-        raise ConfigError(
-            f"a running Ray cluster is wanted at --ray-address {address}, got none ({error}); `ray start --head` "
-            "starts one and prints its address, and RAY_AUTH_MODE=token opens one that wants a token"
-        ) from None
+    with _environment({"RAY_NUM_REDIS_GET_RETRIES": "2"}):  # else a quarter of an hour for what is no cluster
+        ray = _import_ray()
+        if host in LOOPBACK and not address.startswith("ray://"):
+            host = ray.util.get_node_ip_address()  # what Ray takes it for
+        try:
+            socket.create_connection((host, int(port)), PATIENCE).close()
+            ray.init(address, **QUIET)
+        except (OSError, OverflowError, RuntimeError, ValueError, ImportError) as error:
+            raise ConfigError(
+                f"a running Ray cluster is wanted at --ray-address {address}, got none ({error}); "
+                "`ray start --head` starts one and prints its address, and RAY_AUTH_MODE=token opens one that wants "
+                "a token"
+            ) from None
     try:
         yield
     finally:
         ray.shutdown()
+
+
+@contextmanager
+def _environment(defaults: dict[str, str]) -> Iterator[None]:
+    """Variables of the environment, unless they are set already; they go again afterwards."""
+    missing = {name: value for name, value in defaults.items() if name not in os.environ}
+    os.environ.update(missing)
+    try:
+        yield
+    finally:
+        for name in missing:
+            os.environ.pop(name, None)
 
 
 def _import_ray() -> Any:
