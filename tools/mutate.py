@@ -92,7 +92,7 @@ def tried(chosen: Mapping[int, Mutant], jobs: int, *, quiet: bool) -> Iterator[t
         time.sleep(0.02)
 
 
-def time_limit(tests: str) -> float:
+def time_limit(tests: str) -> int:
     """The seconds after which a mutant has gone astray, from a run without one; that has to succeed."""
     trial = begin(tests, None, 3600, quiet=True)
     while (outcome := trial.outcome()) is None:
@@ -100,7 +100,7 @@ def time_limit(tests: str) -> float:
     if outcome.result != "survived":
         sys.exit(f"{tests} has to pass without a mutant, got a failure of {outcome.test} instead")
     print(f"{tests} without a mutant: {outcome.seconds:.1f} s", flush=True)
-    return 15 + 4 * outcome.seconds
+    return int(15 + 4 * outcome.seconds)
 
 
 def row_of(index: int, mutant: Mutant) -> dict[str, Any]:

@@ -35,7 +35,7 @@ MEMORY = 8 << 30
 
 @dataclass(frozen=True)
 class Outcome:
-    """killed, survived or timeout; and the test that noticed."""
+    """killed, survived or timeout; the test that noticed; the seconds of a processor that it took."""
 
     result: str
     test: str
@@ -44,26 +44,25 @@ class Outcome:
 
 @dataclass
 class Trial:
-    """A child at work."""
+    """A child at work; it is stopped by the clock only if it sleeps, else by the seconds of a processor."""
 
     pid: int
     answer: int
-    begun: float
-    limit: float
+    end: float
 
     def outcome(self) -> Outcome | None:
         """What came of it, None while it is at work."""
-        seconds = time.monotonic() - self.begun
-        late = seconds > self.limit
+        late = time.monotonic() > self.end
         if late:
             os.killpg(self.pid, signal.SIGKILL)
-        done, _ = os.waitpid(self.pid, 0 if late else os.WNOHANG)
+        done, status, used = os.wait4(self.pid, 0 if late else os.WNOHANG)
         if not done:
             return None
         text = os.read(self.answer, 1 << 16).decode()
         os.close(self.answer)
+        late = late or (os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGXCPU)
         result, test = json.loads(text) if text else ("timeout", "") if late else ("killed", "a crash")
-        return Outcome(result, test, seconds)
+        return Outcome(result, test, used.ru_utime + used.ru_stime)
 
 
 def prepare() -> None:
@@ -80,18 +79,19 @@ def prepare() -> None:
             importlib.import_module(name)
 
 
-def begin(tests: str, mutant: Mutant | None, limit: float, *, quiet: bool) -> Trial:
-    """Fork a child that runs some tests, with one module mutated or with none."""
+def begin(tests: str, mutant: Mutant | None, limit: int, *, quiet: bool) -> Trial:
+    """Fork a child that runs some tests with one module mutated, or none; `limit`: seconds of a processor."""
     sys.stdout.flush()
     reading, writing = os.pipe()
     pid = os.fork()
     if pid == 0:
         try:
+            resource.setrlimit(resource.RLIMIT_CPU, (limit, limit + 5))
             _work(tests, mutant, writing, quiet=quiet)
         finally:
             os._exit(0)
     os.close(writing)
-    return Trial(pid, reading, time.monotonic(), limit)
+    return Trial(pid, reading, time.monotonic() + 20 * limit)
 
 
 def _work(tests: str, mutant: Mutant | None, answer: int, *, quiet: bool) -> None:
