@@ -58,8 +58,7 @@ def _existing_cluster(address: str) -> Iterator[None]:
         except (OSError, OverflowError, RuntimeError, ValueError, ImportError) as error:
             raise ConfigError(
                 f"a running Ray cluster is wanted at --ray-address {address}, got none ({error}); "
-                "`ray start --head` starts one and prints its address, and RAY_AUTH_MODE=token opens one that wants "
-                "a token"
+                "`ray start --head` starts one and prints its address; RAY_AUTH_MODE=token is for one with a token"
             ) from None
     try:
         yield
