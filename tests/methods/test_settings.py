@@ -1,0 +1,83 @@
+"""The bounds of every method's settings: the last value inside is taken, the first one outside is refused."""
+
+import pytest
+
+from evergraph.config import validated
+from evergraph.errors import ConfigError
+from evergraph.methods import METHODS
+
+AT_LEAST_ONE, NOT_NEGATIVE, POSITIVE, SHARE = (
+    ([1], [0]),
+    ([0.0], [-0.001]),
+    ([0.001], [0.0]),
+    ([0, 1], [-0.01, 1.01]),
+)
+REPLAY = {
+    "budget": AT_LEAST_ONE,
+    "neighbour_budget": AT_LEAST_ONE,
+    "hops": AT_LEAST_ONE,
+    "replay_weight": NOT_NEGATIVE,
+}
+ER_GNN = {"budget": AT_LEAST_ONE, "distance": POSITIVE}
+FTF_ER = {**REPLAY, "distance": POSITIVE, "beta": SHARE, "snapshots": AT_LEAST_ONE}
+BOUNDS = {
+    "finetune": {},
+    "joint": {},
+    "ewc": {"weight": NOT_NEGATIVE},
+    "mas": {"weight": NOT_NEGATIVE},
+    "lwf": {"weight": NOT_NEGATIVE, "temperature": POSITIVE},
+    "gem": {"budget": AT_LEAST_ONE, "margin": NOT_NEGATIVE},
+    "twp": dict.fromkeys(("loss_weight", "topology_weight", "gradient_weight"), NOT_NEGATIVE),
+    "er-gnn-mf": ER_GNN,
+    "er-gnn-cm": ER_GNN,
+    "ssm": REPLAY,
+    "ssm-random": REPLAY,
+    "ftf-er-det": FTF_ER,
+    "ftf-er-prob": FTF_ER,
+}
+DEFAULTS: dict[str, dict[str, float]] = {
+    "ewc": {"weight": 10_000.0},
+    "mas": {"weight": 10_000.0},
+    "lwf": {"weight": 1.0, "temperature": 2.0},
+    "gem": {"budget": 60, "margin": 0.5},
+    "twp": {"loss_weight": 10_000.0, "topology_weight": 10_000.0, "gradient_weight": 0.01},
+    "er-gnn-mf": {"budget": 60, "distance": 0.5},
+    "er-gnn-cm": {"budget": 60, "distance": 0.5},
+    "ssm": {"budget": 60, "neighbour_budget": 60, "hops": 2, "replay_weight": 1.0},
+    "ssm-random": {"budget": 60, "neighbour_budget": 60, "hops": 2, "replay_weight": 1.0},
+}
+FTF_DEFAULTS: dict[str, float] = {
+    "budget": 60,
+    "beta": 0.5,
+    "distance": 0.5,
+    "neighbour_budget": 60,
+    "hops": 1,
+    "snapshots": 1,
+}
+DEFAULTS |= {name: {**FTF_DEFAULTS, "replay_weight": 1.0} for name in ("ftf-er-det", "ftf-er-prob")}
+"""What METHODS.md and the paper say; a default that changes silently changes every result."""
+
+
+def test_every_number_has_its_bounds_here() -> None:
+    assert set(BOUNDS) == set(METHODS)
+    for name, bounds in BOUNDS.items():
+        fields = METHODS[name].config.model_fields
+        numbers = {key for key, field in fields.items() if field.annotation in (int, float)}
+        assert numbers == set(bounds), name
+
+
+@pytest.mark.parametrize("name", list(BOUNDS))
+def test_the_bounds_are_kept(name: str) -> None:
+    kind = METHODS[name].config
+    for key, (inside, outside) in BOUNDS[name].items():
+        for value in inside:
+            assert getattr(validated(kind, {key: value}, "method"), key) == value
+        for value in outside:
+            with pytest.raises(ConfigError, match=f"method.{key}"):
+                validated(kind, {key: value}, "method")
+
+
+@pytest.mark.parametrize("name", list(DEFAULTS))
+def test_the_defaults_are_those_of_the_paper_and_its_gaps(name: str) -> None:
+    settings = METHODS[name].config().model_dump()
+    assert {key: settings[key] for key in DEFAULTS[name]} == DEFAULTS[name]
