@@ -6,12 +6,11 @@ from evergraph.config import validated
 from evergraph.errors import ConfigError
 from evergraph.methods import METHODS
 
-AT_LEAST_ONE, NOT_NEGATIVE, POSITIVE, SHARE = (
-    ([1], [0]),
-    ([0.0], [-0.001]),
-    ([0.001], [0.0]),
-    ([0, 1], [-0.01, 1.01]),
-)
+Bounds = tuple[list[float], list[float]]
+AT_LEAST_ONE: Bounds = [1], [0]
+NOT_NEGATIVE: Bounds = [0.0], [-0.001]
+POSITIVE: Bounds = [0.001], [0.0]
+SHARE: Bounds = [0.0, 1.0], [-0.01, 1.01]
 REPLAY = {
     "budget": AT_LEAST_ONE,
     "neighbour_budget": AT_LEAST_ONE,
@@ -20,7 +19,7 @@ REPLAY = {
 }
 ER_GNN = {"budget": AT_LEAST_ONE, "distance": POSITIVE}
 FTF_ER = {**REPLAY, "distance": POSITIVE, "beta": SHARE, "snapshots": AT_LEAST_ONE}
-BOUNDS = {
+BOUNDS: dict[str, dict[str, Bounds]] = {
     "finetune": {},
     "joint": {},
     "ewc": {"weight": NOT_NEGATIVE},
