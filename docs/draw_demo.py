@@ -22,8 +22,8 @@ def main() -> None:
     for axes, (name, heading) in zip(figure.subplots(1, len(SHOWN)), SHOWN.items(), strict=True):
         (folder,) = runs.glob(f"digits-{name}-gcn-seed0-????????")
         summary = summarise(RunStore(folder).record())
-        matrix = np.array(summary["matrix"], dtype=np.float64)
-        draw_matrix(axes, matrix, f"{heading}: AA {summary['aa']:.1f} %, AF {summary['af']:.1f} %")
+        matrix = np.array(summary.matrix, dtype=np.float64)
+        draw_matrix(axes, matrix, f"{heading}: AA {summary.aa:.1f} %, AF {summary.af:.1f} %")
     figure.savefig(target, dpi=110)
 
 

@@ -4,6 +4,7 @@ import os
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from uuid import uuid4
 
 from evergraph.errors import StoreError
 
@@ -14,7 +15,7 @@ def write_atomically(path: Path, content: str | bytes | Callable[[Path], object]
     content: text, bytes, or a function that writes the file at the path it is given. StoreError in one sentence
     where it cannot be written; whatever goes wrong, nothing half-written stays.
     """
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    temporary = path.with_name(f".{path.name}.{uuid4().hex[:12]}")  # other machines may share the folder
     try:
         if callable(content):
             content(temporary)

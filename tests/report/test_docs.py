@@ -1,12 +1,19 @@
 """The page in docs/ and the README show the committed records."""
 
 import re
+import runpy
+import sys
 from pathlib import Path
+
+import pytest
+from matplotlib.image import imread
 
 from evergraph.paper.published import PANG_2024
 from evergraph.report.page import page
 from evergraph.results.groups import data_sets
 from evergraph.results.load import read_results
+from evergraph.runs.execute import run
+from helpers import quick_config
 
 ROOT = Path(__file__).parents[2]
 SHOWN = ("methods-amazon", "methods-coauthor", "methods-cora", "arxiv")
@@ -18,6 +25,15 @@ def test_the_page_agrees_with_the_records() -> None:
     written = (ROOT / "docs" / "report.html").read_text(encoding="utf-8")
     assert written == page(data_sets(results), notes, PANG_2024), f"write it again: {COMMAND}"
     assert len(written.encode()) < 8 * 2**20
+
+
+def test_the_picture_of_the_demo_is_drawn_from_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for method in ("finetune", "ftf-er-det", "ftf-er-prob"):
+        run(quick_config(method, train={"epochs": 1}), tmp_path / "runs")
+    monkeypatch.setattr(sys, "argv", ["draw_demo.py", str(tmp_path / "runs"), str(tmp_path / "demo.png")])
+    runpy.run_path(str(ROOT / "docs" / "draw_demo.py"), run_name="__main__")
+    height, width, _ = imread(tmp_path / "demo.png").shape
+    assert width > 2 * height > 400
 
 
 def test_the_command_that_makes_it_is_in_the_readme() -> None:

@@ -1,3 +1,6 @@
+import subprocess
+import sys
+
 import torch
 from torch import nn
 
@@ -21,6 +24,17 @@ def test_bit_for_bit_the_optimiser_of_torch() -> None:
         our_adam.step()
         their_adam.step()
     assert all(torch.equal(a, b) for a, b in zip(ours, theirs, strict=True))
+
+
+def test_a_step_does_not_import_the_compiler_of_torch() -> None:
+    """That takes seconds in every new process."""
+    steps = (
+        "import sys, torch; from evergraph.training.optimiser import Adam; "
+        "p = torch.nn.Parameter(torch.zeros(2)); adam = Adam([p], lr=0.01, weight_decay=0.0); "
+        "p.grad = torch.ones(2); adam.step(); assert p.abs().min() > 0; print('torch._dynamo' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", steps], capture_output=True, text=True, check=True)
+    assert done.stdout == "False\n"
 
 
 def test_zero_grad_forgets_the_gradients() -> None:

@@ -75,11 +75,11 @@ def find_run(out: Path, config: RunConfig) -> RunStore | None:
 
 def is_run_of(config: RunConfig, store: RunStore) -> bool:
     """Whether a run has these settings: one that it does not know yet counts as having its default."""
-    values = store.config()
-    plugins = values.pop("plugins", {})  # other code is another run, though its settings are the same
     try:
+        values = store.config()
+        plugins = values.pop("plugins", {})  # other code is another run, though its settings are the same
         return RunConfig.from_values(values) == config and plugins == config.plugin_sources()
-    except ConfigError:
+    except (ConfigError, StoreError):  # a folder that cannot be read or understood is another run's
         return False
 
 
