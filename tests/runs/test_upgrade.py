@@ -107,3 +107,16 @@ def test_a_page_shows_old_runs_beside_new_ones(tmp_path: Path, capsys: pytest.Ca
     rows = json.loads(capsys.readouterr().out)["results"]
     (row,) = (row for row in rows if row["method"] == "finetune")
     assert row["seeds"] == 2
+
+
+def test_a_folder_that_cannot_be_read_is_another_run(tmp_path: Path) -> None:
+    """It has the name of our run but for the digest, so it is looked at."""
+    config = RunConfig.from_values({"train": {"epochs": 1, "threads": 1}, "backbone": {"hidden": 4}})
+    broken = tmp_path / f"{config.label_stem()}-00000000"
+    broken.mkdir()
+    (broken / "config.json").write_text("{", encoding="utf-8")
+    folder = run(config, tmp_path, resume=True).folder
+    assert folder != broken
+    found = find_run(tmp_path, config)
+    assert found is not None
+    assert found.folder == folder
