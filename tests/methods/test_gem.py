@@ -198,3 +198,14 @@ def test_the_memory_is_the_budget_of_each_class_with_the_edges_between() -> None
     assert learner.memory().nodes == held.n_nodes
     tasks = [set(batch.labels.tolist()) for batch in learner.memories()]
     assert tasks == [{0, 1}, {2, 3}]
+
+
+def test_a_tiny_gradient_counts_as_much_as_a_large_one() -> None:
+    """Without the scaling to a unit diagonal, the smaller task would be lost in rounding."""
+    gram, linear = np.diag([1.0, 1e-12]), np.array([-1.0, -1e-6])
+    np.testing.assert_allclose(nonnegative_minimiser(gram, linear), [1.0, 1e6], rtol=1e-6)
+
+
+def test_a_task_without_a_gradient_is_left_out() -> None:
+    gram, linear = np.diag([1.0, 0.0]), np.array([-1.0, 0.0])
+    np.testing.assert_array_equal(nonnegative_minimiser(gram, linear), [1.0, 0.0])

@@ -9,6 +9,7 @@ import pytest
 import torch
 from scipy import sparse
 
+from evergraph.backbones import model_input
 from evergraph.config import Settings, validated
 from evergraph.data.graph import make_graph
 from evergraph.data.stream import TaskView
@@ -16,6 +17,7 @@ from evergraph.methods import METHODS
 from evergraph.runs.build import make_learner
 from evergraph.runs.config import RunConfig
 from evergraph.testing.samples import (
+    CPU,
     assert_same_bits,
     learn_tasks,
     learned,
@@ -111,6 +113,18 @@ class MethodContract:
         features = graph.features.copy()
         features[::3] = 0
         outputs_are_sound(quick_config(name), make_graph(graph.adjacency, features, graph.labels))
+
+    def test_every_task_is_learned_when_it_comes(self, name: str) -> None:
+        """The features tell the class, so a method that trains gets nearly all of its training nodes right."""
+        config = quick_config(name, train={"epochs": 100, "lr": 0.02})
+        stream = stream_of(tiny_graph((12,) * 4, share=0, width=4), config)
+        learner = make_learner(config, 4)
+        for index in range(2):
+            learn_tasks(learner, config, stream, range(index, index + 1))
+            (task,) = stream.views(index, with_past=False)
+            logits = learner.net.logits(model_input(task.graph, task.train, CPU))[:, list(task.classes)]
+            right = logits.argmax(dim=1).numpy() + task.classes[0] == task.train_labels
+            assert right.mean() >= 0.9
 
     def test_memory_is_counted_in_whole_numbers(self, name: str) -> None:
         config = quick_config(name)
