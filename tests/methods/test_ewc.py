@@ -175,3 +175,11 @@ def moved(weight: float) -> float:
 
 def test_what_matters_is_held() -> None:
     assert moved(1e4) < 0.1 * moved(0)
+
+
+def test_a_penalty_without_a_past_is_nothing() -> None:
+    penalty = QuadraticPenalty(CPU)
+    penalty.load_state({})
+    assert penalty.state() == {}
+    assert penalty.constant == 0
+    assert penalty.term(nn.Linear(2, 2), 1.0) is None

@@ -11,7 +11,7 @@ from evergraph.backbones import BACKBONES, model_input
 from evergraph.data.stream import learner_view
 from evergraph.methods.mas import MAS, sensitivity
 from evergraph.runs.build import make_learner
-from helpers import CPU, learn_tasks, learned, quick_config, stream_of, tiny_graph
+from helpers import CPU, learn_tasks, learned, quick_config, run_config, stream_of, tiny_graph
 
 from .test_ewc import differences, plain_logits
 
@@ -62,3 +62,19 @@ def test_the_average_counts_nodes_and_the_centre_is_the_last_optimum() -> None:
         expected = second[name] * counts[1]
         expected[tuple(slice(size) for size in first[name].shape)] += first[name] * counts[0]
         assert torch.allclose(value, expected / sum(counts), rtol=1e-5), name
+
+
+def test_the_penalty_holds_what_earlier_tasks_depend_on() -> None:
+    """The stronger it is, the less the sensitive parameters move while the second task is learned."""
+    moved = []
+    for weight in (0.0, 100.0, 10_000.0):
+        config = run_config(method={"name": "mas", "weight": weight}, backbone={"hidden": 8}, train={"epochs": 30})
+        stream = stream_of(tiny_graph(), config)
+        learner = learn_tasks(make_learner(config, 5), config, stream, range(1))
+        assert isinstance(learner, MAS)
+        importance = learner.penalty.importance["first.weight"].clone()
+        before = learner.net.model.state_dict()["first.weight"].clone()
+        learn_tasks(learner, config, stream, range(1, 2))
+        after = learner.net.model.state_dict()["first.weight"]
+        moved.append(float((importance * (after - before).square()).sum()))
+    assert moved[0] > 2 * moved[1] > 2 * moved[2] > 0

@@ -8,6 +8,7 @@ import pytest
 from scipy import sparse
 
 from evergraph.data.graph import Graph
+from evergraph.data.stream import HIDDEN
 from evergraph.replay.buffer import ReplayBuffer
 from evergraph.runs.build import make_net
 from helpers import quick_config, tiny_graph
@@ -91,3 +92,16 @@ def test_nothing_else_of_a_task_survives() -> None:
     del graph, arrays
     gc.collect()
     assert [reference() for reference in watched] == [None] * len(watched)
+
+
+def test_neighbours_bring_neither_label_nor_loss() -> None:
+    graph = tiny_graph(share=0.4)
+    chosen, neighbours = np.array([3, 8]), np.array([1, 12, 20])
+    buffer = ReplayBuffer()
+    buffer.add_with_neighbours(graph, chosen, neighbours)
+    held = buffer.graph
+    assert held is not None
+    rows = np.concatenate([chosen, neighbours])
+    np.testing.assert_array_equal(held.adjacency.toarray(), graph.adjacency.toarray()[np.ix_(rows, rows)])
+    assert held.labels.tolist() == [*graph.labels[chosen].tolist(), HIDDEN, HIDDEN, HIDDEN]
+    assert buffer.in_loss.tolist() == [True, True, False, False, False]

@@ -126,3 +126,20 @@ def test_grand_is_the_norm_of_each_nodes_own_gradient() -> None:
         for loss in losses
     ]
     np.testing.assert_allclose(SCORES["grand"].score(given).value, brute, rtol=1e-4)
+
+
+def test_scores_say_what_they_need() -> None:
+    assert {name for name, entry in SCORES.items() if entry.needs_model} == {"grand"}
+    assert {name for name, entry in SCORES.items() if entry.needs_features} == {"grand", "mf", "cm"}
+
+
+def test_points_far_from_the_origin_are_distinguished() -> None:
+    """|x - m| comes from |x|² - 2 x·m + |m|², which loses all of its digits in 32 bits."""
+    given = score_context()
+    features = given.task.graph.features
+    assert isinstance(features, np.ndarray)
+    graph = replace(given.task.graph, features=features + np.float32(3000))
+    task = replace(given.task, graph=graph)
+    x, labels = points(task), task.train_labels
+    brute = [-np.linalg.norm(x[i] - x[labels == labels[i]].mean(axis=0)) for i in range(len(x))]
+    np.testing.assert_allclose(SCORES["mf"].score(replace(given, task=task)).value, brute, atol=0.05)
