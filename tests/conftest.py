@@ -13,6 +13,9 @@ from evergraph.data.datasets import load_dataset
 from evergraph.data.graph import Graph
 from evergraph.data.stream import StreamConfig, TaskStream, make_stream
 
+collect_ignore = ["plugin_package"]
+"""A package of its own, whose tests run where it is installed (runs/test_plugins.py)."""
+
 settings.register_profile("evergraph", deadline=None)
 settings.load_profile("evergraph")
 

@@ -6,6 +6,8 @@ points, which are read when the table is first used.
 
 import hashlib
 import inspect
+import re
+import sys
 from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 from importlib.metadata import EntryPoint, entry_points
@@ -15,6 +17,8 @@ from typing import Any, Generic, TypeVar
 from evergraph.errors import ConfigError
 
 T = TypeVar("T")
+OURS = "evergraph"
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 
 
 class Registry(Mapping[str, T], Generic[T]):
@@ -63,6 +67,15 @@ class Registry(Mapping[str, T], Generic[T]):
         if self.entry_type is not None and not isinstance(entry, self.entry_type):
             wanted, came = self.entry_type.__name__, type(entry).__name__
             raise ConfigError(f"{self.kind} {name!r} of {origin} must be a {wanted}, got {came} instead")
+        if not NAME.fullmatch(name) or name == "all":
+            raise ConfigError(
+                f"the name of a {self.kind} must be letters, digits, - and _, and not all, got {name!r} of {origin}"
+            )
+        own = getattr(entry, "name", name)
+        if origin != OURS and own != name:
+            raise ConfigError(
+                f"{self.kind} {name!r} of {origin} must have that name in its entry, got {own!r} instead"
+            )
         if self._find(name) is not None:
             raise ConfigError(f"{self.kind} {name!r} is registered already; choose another name for the new one")
         return entry  # type: ignore[return-value]
@@ -74,7 +87,7 @@ class Registry(Mapping[str, T], Generic[T]):
 
     def add(self, name: str, entry: T) -> T:
         """Add an entry."""
-        self._own[name] = self.check(name, entry, "evergraph")
+        self._own[name] = self.check(name, entry, OURS)
         return entry
 
     def remove(self, name: str) -> None:
@@ -126,10 +139,14 @@ def _plain(name: str) -> str:
 
 
 def _code_digest(entry: object) -> str:
-    """A short digest of the file that defines what an entry builds, loads or computes."""
+    """A short digest of the file, or of all files of the package, that defines what an entry builds or computes."""
     made: Any = next((value for name in ("build", "load", "score") if (value := getattr(entry, name, None))), entry)
+    package = sys.modules.get(str(getattr(made, "__module__", "")).partition(".")[0])
+    folders = [Path(folder) for folder in getattr(package, "__path__", ())]
     try:
-        source = Path(inspect.getsourcefile(inspect.unwrap(made)) or "").read_bytes()
+        files = sorted(path for folder in folders for path in folder.rglob("*.py"))
+        files = files or [Path(inspect.getsourcefile(inspect.unwrap(made)) or "")]
+        digest = hashlib.sha256(b"".join(path.read_bytes() for path in files))
     except (TypeError, OSError):
         return "unknown"
-    return hashlib.sha256(source).hexdigest()[:12]
+    return digest.hexdigest()[:12]

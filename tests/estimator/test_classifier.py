@@ -308,3 +308,19 @@ def test_a_place_that_cannot_be_written_is_one_sentence(model: ContinualClassifi
     with pytest.raises(StoreError, match=r"cannot be made: .*; choose another folder") as caught:
         model.save(tmp_path / "file")
     assert "\n" not in str(caught.value)
+
+
+def test_a_state_of_other_bytes_is_refused(tmp_path: Path) -> None:
+    """A damaged file may still be a valid one; its name has a digest of what was saved."""
+    graph = tiny_graph()
+    model = ContinualClassifier(
+        method={"name": "finetune"}, backbone={"hidden": 4}, train={"epochs": 1, "threads": 1}
+    )
+    model.fit(graph.adjacency, graph.features, graph.labels)
+    model.save(tmp_path / "model")
+    (state,) = (tmp_path / "model").glob("state-*.safetensors")
+    content = bytearray(state.read_bytes())
+    content[-8] ^= 0xFF
+    state.write_bytes(content)
+    with pytest.raises(StoreError, match="must be as it was saved, got other bytes instead"):
+        ContinualClassifier.load(tmp_path / "model")

@@ -271,7 +271,7 @@ def test_a_layer_that_shows_nothing_is_refused(folder: Path, monkeypatch: pytest
         return 0 * values, labels
 
     monkeypatch.setattr(projection, "representations", dead)
-    with pytest.raises(StoreError, match="tells nodes apart") as error:
+    with pytest.raises(StoreError, match="separates nodes") as error:
         project(folder, data_dir=None)
     one_sentence(error.value)
 

@@ -135,6 +135,12 @@ METHODS = {"lazy": MethodEntry("learns nothing", "nobody, 2026", LazyConfig, Laz
 '''
 
 
+DATASET = """
+from evergraph import DATASETS as TABLE
+DATASETS = {"other": TABLE["sbm"]}
+"""
+
+
 @pytest.fixture
 def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A plug-in file; the tables are as before afterwards."""
@@ -186,6 +192,30 @@ def test_other_code_is_another_run(file: Path, tmp_path: Path, monkeypatch: pyte
     assert run(config, tmp_path / "runs", resume=True).folder != first
 
 
+def test_what_a_plugin_prints_does_not_spoil_the_result(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file.write_text("print('hello')" + FILE, encoding="utf-8")
+    assert run_main(["list", "methods", "--plugin", str(file), "--json"]) == 0
+    answer = capsys.readouterr()
+    assert any(row["name"] == "lazy" for row in json.loads(answer.out)["methods"])
+    assert "hello" in answer.err
+
+
+def test_all_files_of_a_package_are_its_code(site: Path, tmp_path: Path) -> None:
+    """A change in a module that the method only uses is another code, too."""
+
+    def code(folder: Path) -> str:
+        rows = output(with_site(folder, "evergraph", "list", "methods", "--json", cwd=tmp_path))["methods"]
+        return next(str(row["plugin"]) for row in rows if row["name"] == "shrink")
+
+    changed = tmp_path / "changed"
+    shutil.copytree(site, changed)
+    before = code(changed)
+    assert before == code(site)
+    with (changed / "shrinking" / "rings.py").open("a", encoding="utf-8") as module:
+        module.write("# changed\n")
+    assert code(changed) != before
+
+
 def test_a_file_is_loaded_once(file: Path) -> None:
     assert load_plugin(file) == load_plugin(file)
     file.write_text(FILE + "\n", encoding="utf-8")
@@ -203,6 +233,13 @@ def test_a_file_is_loaded_once(file: Path) -> None:
         ("METHODS = [1]", "must be a dict from names to entries, got another one"),
         ("METHODS = {'a': 1}", "method 'a' of my_method.py must be a MethodEntry, got int instead"),
         (FILE.replace('"lazy"', '"joint"'), "method 'joint' is registered already"),
+        (
+            FILE.replace('"lazy"', '"all"'),
+            "must be letters, digits, - and _, and not all, got 'all'",
+        ),
+        (FILE.replace('"lazy"', '"a b"'), "must be letters, digits, - and _, and not all, got 'a b'"),
+        ("raise SystemExit(3)", "must be a Python file that runs, got SystemExit instead"),
+        (DATASET, "data set 'other' of my_method.py must have its name in the entry, got 'sbm'"),
         (FILE + "\nSCORES = {'b': 2}", "score 'b' of my_method.py must be a ScoreEntry, got int instead"),
     ],
 )
@@ -219,3 +256,28 @@ def test_a_bad_file_is_one_sentence_and_adds_nothing(file: Path, source: str, re
 def test_a_missing_file_is_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run_main(["list", "methods", "--plugin", str(tmp_path / "none.py")]) == 2
     assert "a plug-in must be a Python file that can be read" in capsys.readouterr().err
+
+
+def test_a_score_that_is_not_finite_is_not_written(
+    file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source = """
+import numpy as np
+from evergraph import ScoreEntry
+from evergraph.scores import NodeScores
+
+
+def holes(context):
+    return NodeScores(np.full(len(context.task.train), np.nan))
+
+
+SCORES = {"holes": ScoreEntry("nan", "nobody, 2026", holes)}
+"""
+    file.write_text(source, encoding="utf-8")
+    out = tmp_path / "scores.csv"
+    assert (
+        run_main(["score", "--plugin", str(file), "--dataset", "digits", "--score", "holes", "--out", str(out)])
+        == 2
+    )
+    assert "the score holes must be one finite number for each of the 1797 nodes" in capsys.readouterr().err
+    assert not out.exists()

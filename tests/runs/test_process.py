@@ -5,11 +5,9 @@ import mmap
 import subprocess
 import sys
 import threading
-import time
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 import torch
 
@@ -143,68 +141,68 @@ def usage() -> Any:
     return resource.getrusage(resource.RUSAGE_SELF)
 
 
-def resident() -> int:
-    """The resident memory of this process now."""
-    for line in Path("/proc/self/status").read_text(encoding="ascii").splitlines():
-        if line.startswith("VmRSS:"):
-            return int(line.split()[1]) * 1024
-    raise AssertionError("Linux tells it")
+PREPARED = """
+import time
+import numpy as np
+from evergraph.runs.process import MIB, PeakMemory, _process_peak, _resident
+
+def use(size, until=lambda: True):
+    block = np.ones(size * MIB // 8)
+    end = time.monotonic() + 60
+    while not until():  # a busy machine takes its samples late
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+use(400)
+earlier, now = _process_peak(), _resident()
+assert now < earlier - 300 * MIB
+"""
 
 
-def earlier_peak(size: int = 400 * MIB) -> int:
-    """Have so much more memory than now, and give it back; about the peak that this leaves behind."""
-    before = resident()
-    block = np.ones(size // 8)
-    peak = resident()
-    assert peak > before + 0.9 * size
-    del block
-    assert resident() < peak - 0.9 * size
-    return peak
+def measured(code: str) -> list[int]:
+    """What a fresh process prints: in this one, memory that other tests freed may have been kept."""
+    done = subprocess.run([sys.executable, "-c", PREPARED + code], capture_output=True, text=True, check=True)
+    return [int(number) for number in done.stdout.split()]
 
 
 @linux_only
 def test_the_peak_of_a_small_section_is_not_the_one_that_was_before() -> None:
-    earlier = earlier_peak()
-    now = resident()
-    with PeakMemory() as peak:
-        block = np.ones(MIB // 8)
-        assert block.nbytes == MIB
-    assert 0.9 * now < peak.bytes < earlier - 300 * MIB
+    earlier, now, found = measured("with PeakMemory() as peak:\n    use(1)\nprint(earlier, now, peak.bytes)")
+    assert 0.9 * now < found < earlier - 300 * MIB
 
 
 @linux_only
 def test_the_peak_of_a_section_below_an_earlier_one_is_sampled() -> None:
-    earlier = earlier_peak()
-    now = resident()
-    with PeakMemory() as peak:
-        block = np.ones(200 * MIB // 8)
-        end = time.monotonic() + 60
-        while peak._sampled < now + 150 * MIB:  # a busy machine takes its samples late
-            assert time.monotonic() < end
-            time.sleep(0.01)
-        del block
-        assert resident() < now + 100 * MIB
-        assert now + 150 * MIB < peak.bytes < earlier - 100 * MIB
+    code = """
+with PeakMemory() as peak:
+    use(200, lambda: peak._sampled > now + 150 * MIB)
+print(earlier, now, peak.bytes, _resident())
+"""
+    earlier, now, found, after = measured(code)
+    assert after < now + 100 * MIB
+    assert now + 150 * MIB < found < earlier - 100 * MIB
 
 
 @linux_only
 def test_the_peak_of_a_section_above_all_earlier_ones_is_the_systems() -> None:
-    earlier = earlier_peak(50 * MIB)
-    system = usage().ru_maxrss * 1024
-    more = system - resident() + 100 * MIB
-    with PeakMemory() as peak:
-        block = np.ones(more // 8)
-        del block
-    assert peak.bytes > max(earlier, system + 90 * MIB)
-    assert peak.bytes == usage().ru_maxrss * 1024
+    code = "with PeakMemory() as peak:\n    use(600)\nprint(earlier, peak.bytes, _process_peak())"
+    earlier, found, system = measured(code)
+    assert earlier + 150 * MIB < found == system
 
 
 @linux_only
 def test_the_peak_in_a_record_is_the_runs_own(tmp_path: Path) -> None:
-    earlier = earlier_peak()
-    now = resident()
-    record = run(quick(), tmp_path).record
-    assert 0.9 * now < record.peak_bytes < earlier - 200 * MIB
+    code = f"""
+import torch, sklearn.datasets
+from pathlib import Path
+from evergraph import RunConfig, run
+use(1500)
+earlier, now = _process_peak(), _resident()
+config = RunConfig.from_values({{"train": {{"epochs": 1, "threads": 1}}}})
+print(earlier, now, run(config, Path({str(tmp_path)!r})).record.peak_bytes)
+"""
+    earlier, now, found = measured(code)
+    assert 0.9 * now < found < earlier - 200 * MIB
 
 
 def test_the_sampling_ends_with_the_section() -> None:

@@ -143,6 +143,9 @@ class ContinualClassifier:
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             raise StoreError(f"the folder of a saved classifier is wanted, got {path} instead ({error})") from None
         state = load_tensors(kept, "save the classifier again")
+        digest = kept.stem.partition("-")[2]
+        if digest and sha256(kept.read_bytes()).hexdigest()[:16] != digest:
+            raise StoreError(f"{kept} must be as it was saved, got other bytes instead; save the classifier again")
         result = cls.__new__(cls)
         result.config = RunConfig.from_values(config, dataset_budget=False)
         result.classes, result.n_features, result.n_tasks = classes, n_features, n_tasks

@@ -1,10 +1,12 @@
 """The finished runs that belong to a target, by row and backbone, with β chosen on validation."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from evergraph.errors import ConfigError
 from evergraph.paper.choice import Choice, choose_beta
 from evergraph.paper.published import Published
 from evergraph.paper.targets import FAST_EPOCHS, Request, Row, Target
@@ -25,7 +27,10 @@ class TargetRuns:
 
     @classmethod
     def of(cls, target: Target, request: Request, results: Sequence[Result]) -> "TargetRuns":
-        known = {RunConfig.from_values(result.record.config).digest(): result for result in results}
+        known: dict[str, Result] = {}
+        for result in results:
+            with suppress(ConfigError):  # what is unknown here, such as a plug-in, belongs to no target
+                known[RunConfig.from_values(result.record.config).digest()] = result
         wanted = {config.digest() for config in target.configs(request)}
         return cls(target, request, {digest: run for digest, run in known.items() if digest in wanted})
 

@@ -7,6 +7,7 @@ plug-in of several files is a package with entry points (see CONTRIBUTING.md).
 import linecache
 import sys
 from collections.abc import Iterable, Mapping
+from contextlib import redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -72,8 +73,9 @@ def _executed(plugin: PluginFile) -> ModuleType:
     sys.modules[module.__name__] = module  # pydantic and dataclasses look their module up
     linecache.cache[plugin.path] = len(plugin.source), None, plugin.source.splitlines(keepends=True), plugin.path
     try:
-        exec(compile(plugin.source, plugin.path, "exec"), module.__dict__)
-    except Exception as error:
+        with redirect_stdout(sys.stderr):  # results have stdout for themselves
+            exec(compile(plugin.source, plugin.path, "exec"), module.__dict__)
+    except (Exception, SystemExit) as error:
         del sys.modules[module.__name__]
         raise ConfigError(
             f"the plug-in {name} must be a Python file that runs, got {type(error).__name__} instead: {error}"

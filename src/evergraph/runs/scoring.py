@@ -32,7 +32,12 @@ def score_graph(
     if entry.needs_model:
         FineTune(net, NoSettings()).learn(task, (), Watch())
     rng = numpy_generator(config.seeds.init, Purpose.SELECTION, 0)
-    return entry.score(ScoreContext(task, net, rng, orientation))
+    scores = entry.score(ScoreContext(task, net, rng, orientation))
+    if scores.value.shape != (graph.n_nodes,) or not np.isfinite(scores.value).all():
+        raise DataError(
+            f"the score {score} must be one finite number for each of the {graph.n_nodes} nodes, got others instead"
+        )
+    return scores
 
 
 def one_task(graph: Graph, config: RunConfig) -> TaskView:
