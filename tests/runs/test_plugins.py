@@ -239,7 +239,7 @@ def test_a_file_is_loaded_once(file: Path) -> None:
         ),
         (FILE.replace('"lazy"', '"a b"'), "must be letters, digits, - and _, and not all, got 'a b'"),
         ("raise SystemExit(3)", "must be a Python file that runs, got SystemExit instead"),
-        (DATASET, "data set 'other' of my_method.py must have its name in the entry, got 'sbm'"),
+        (DATASET, "data set 'other' of my_method.py must have that name in its entry, got 'sbm'"),
         (FILE + "\nSCORES = {'b': 2}", "score 'b' of my_method.py must be a ScoreEntry, got int instead"),
     ],
 )
