@@ -28,7 +28,7 @@ def test_the_order_is_kept(table: Registry[int]) -> None:
 
 @pytest.mark.parametrize("name", ["sbm", "S-B-M"])
 def test_a_second_entry_of_a_name_is_refused(table: Registry[int], name: str) -> None:
-    with pytest.raises(ConfigError, match=f"thing '{name}' is registered already"):
+    with pytest.raises(ConfigError, match=f"must be new, got '{name}' of evergraph, which evergraph has"):
         table.add(name, 4)
     assert table["sbm"] == 2
 

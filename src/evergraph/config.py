@@ -66,7 +66,7 @@ def flattened(values: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
     return found
 
 
-def changed_settings(settings: Settings, prefix: str = "") -> dict[str, Any]:
+def changed_settings(settings: BaseModel, prefix: str = "") -> dict[str, Any]:
     """The settings that differ from their defaults, as plain values by dotted name."""
     defaults = flattened(type(settings).model_construct().model_dump(mode="json"))
     values = flattened(settings.model_dump(mode="json"))

@@ -13,5 +13,9 @@ class ConvergenceError(RuntimeError):
     """An iterative solver stopped before it reached the accuracy it was asked for."""
 
 
+class RunError(RuntimeError):
+    """Some of the runs that were asked for failed; the others are done."""
+
+
 class StoreError(RuntimeError):
     """A run folder cannot be written, read or resumed."""

@@ -41,6 +41,7 @@ class Registry(Mapping[str, T], Generic[T]):
         self._own: dict[str, T] = {}
         self._broken: dict[str, str] = {}
         self._sources: dict[str, str] = {}
+        self._modules: dict[str, str] = {}
         for name, entry in (entries or {}).items():
             self.add(name, entry)
         self._plugins = plugins
@@ -76,14 +77,20 @@ class Registry(Mapping[str, T], Generic[T]):
             raise ConfigError(
                 f"{self.kind} {name!r} of {origin} must have that name in its entry, got {own!r} instead"
             )
-        if self._find(name) is not None:
-            raise ConfigError(f"{self.kind} {name!r} is registered already; choose another name for the new one")
+        if (known := self._find(name)) is not None:
+            holder = self._sources.get(known, OURS)
+            raise ConfigError(
+                f"the name of a {self.kind} must be new, got {name!r} of {origin}, which {holder} has already; "
+                "choose another"
+            )
         return entry  # type: ignore[return-value]
 
     def add_foreign(self, name: str, entry: object, origin: str) -> None:
         """Add an entry from outside of this package, and remember where it came from and what its code was."""
         self._own[name] = self.check(name, entry, origin)
-        self._sources[name] = f"{origin}, code {_code_digest(entry)}"
+        made = _made(entry)
+        self._sources[name] = f"{origin}, code {_code_digest(made)}"
+        self._modules[_top_module(made)] = origin
 
     def add(self, name: str, entry: T) -> T:
         """Add an entry."""
@@ -98,6 +105,10 @@ class Registry(Mapping[str, T], Generic[T]):
     def source(self, name: str) -> str | None:
         """Where an entry from outside came from, with a digest of its code; None for evergraph's own."""
         return self._sources.get(self.canonical(name))
+
+    def origin(self, module: str) -> str | None:
+        """Which plug-in a module belongs to; None for one that brought no entry."""
+        return self._modules.get(module.partition(".")[0])
 
     @property
     def broken(self) -> Mapping[str, str]:
@@ -138,10 +149,18 @@ def _plain(name: str) -> str:
     return name.lower().replace("-", "").replace("_", "")
 
 
-def _code_digest(entry: object) -> str:
-    """A short digest of the file, or of all files of the package, that defines what an entry builds or computes."""
-    made: Any = next((value for name in ("build", "load", "score") if (value := getattr(entry, name, None))), entry)
-    package = sys.modules.get(str(getattr(made, "__module__", "")).partition(".")[0])
+def _made(entry: object) -> Any:
+    """What an entry builds or computes with."""
+    return next((value for name in ("build", "load", "score") if (value := getattr(entry, name, None))), entry)
+
+
+def _top_module(made: Any) -> str:
+    return str(getattr(made, "__module__", "")).partition(".")[0]
+
+
+def _code_digest(made: Any) -> str:
+    """A short digest of the file, or of all files of the package, that defines something."""
+    package = sys.modules.get(_top_module(made))
     folders = [Path(folder) for folder in getattr(package, "__path__", ())]
     try:
         files = sorted(path for folder in folders for path in folder.rglob("*.py"))

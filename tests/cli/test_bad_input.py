@@ -1,6 +1,8 @@
 """Malformed files, flags and configurations: each is answered with exit code 2 and one sentence on stderr."""
 
 import io
+import json
+import shutil
 import sys
 import zipfile
 from collections.abc import Callable
@@ -376,6 +378,15 @@ def test_show_of_a_broken_record(call: Call, tmp_path: Path, content: str) -> No
     (folder / "config.json").write_text("{}")
     (folder / "record.json").write_text(content)
     one_sentence(call("show", folder), "record.json must")
+
+
+def test_show_of_more_correct_predictions_than_nodes(call: Call, finished: RunResult, tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    shutil.copytree(finished.folder, folder)
+    content = json.loads((folder / "record.json").read_text())
+    content["correct"]["test"][0][0] = 100_000
+    (folder / "record.json").write_text(json.dumps(content))
+    one_sentence(call("show", folder), "are wanted, got [100000")
 
 
 def test_show_into_a_file(call: Call, finished: RunResult, tmp_path: Path) -> None:

@@ -63,6 +63,25 @@ def test_data_info_of_an_own_file(call: Call, tmp_path: Path) -> None:
     assert found["remarks"] == ["features derived from the graph (degree), not the data set's own"]
 
 
+def test_data_info_takes_settings_of_the_data_set_only(call: Call) -> None:
+    assert call("data", "info", "sbm", "--set", "dataset.options.nodes=300", "--json").json()["nodes"] <= 300
+    assert (
+        "--set takes dataset.* here, got train.* instead"
+        in call("data", "info", "sbm", "--set", "train.epochs=3").err
+    )
+
+
+def test_data_info_of_a_graph_that_is_too_small_to_learn_from(call: Call, tmp_path: Path) -> None:
+    (tmp_path / "edges.csv").write_text("source,target\na,b\nb,c\n")
+    (tmp_path / "nodes.csv").write_text("id,label,x\na,0,1\nb,1,2\nc,1,3\n")
+    found = call(
+        "data", "info", tmp_path / "edges.csv", "--set", f"dataset.options.nodes={tmp_path / 'nodes.csv'}", "--json"
+    )
+    assert found.json()["nodes"] == 3
+    assert found.json()["tasks"] == 0
+    assert "at least one task is wanted" in found.json()["remarks"][-1]
+
+
 def test_data_fetch_of_what_needs_no_file(call: Call) -> None:
     answer = call("data", "fetch", "digits", "--json")
     assert answer.json() == {"name": "digits", "files": []}

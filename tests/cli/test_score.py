@@ -62,6 +62,7 @@ def test_parquet_holds_the_same_as_csv(call: Call, tmp_path: Path) -> None:
         (("--epochs", "0"), "train.epochs"),
         (("--backbone", "gnc"), "got 'gnc' instead"),
         (("--orientation", "up"), "orientation"),
+        (("--orientation", "opposite", "--score", "degree"), "goes with --score hps, got --score degree"),
     ],
 )
 def test_bad_input_is_answered_in_one_sentence(
@@ -71,3 +72,10 @@ def test_bad_input_is_answered_in_one_sentence(
     assert answer.code == 2
     assert message in answer.err
     assert answer.err.count("\n") == 1
+
+
+def test_settings_reach_the_graph_and_the_model(call: Call, tmp_path: Path) -> None:
+    data, out = write_tiny(tmp_path / "tiny.npz"), tmp_path / "scores.csv"
+    every = ("score", "--dataset", data, "--score", "degree", "--out", out, "--json")
+    assert call(*every).json()["nodes"] == call(*every, "--set", "dataset.features=degree").json()["nodes"]
+    assert "dataset.featurse is not a setting" in call(*every, "--set", "dataset.featurse=degree").err

@@ -99,6 +99,8 @@ def test_bad_use_is_answered_in_one_sentence(tmp_path: Path) -> None:
         model.predict(first[0], first[1][:, :5])
     with pytest.raises(DataError, match="whole numbers"):
         model.fit(first[0], first[1], first[2] / 7)
+    with pytest.raises(DataError, match="0 or more, or -1 for unknown, got -7 instead"):
+        model.fit(first[0], first[1], np.full(len(first[2]), -7))
     with pytest.raises(ConfigError, match="joint"):
         ContinualClassifier(method={"name": "joint"})
     with pytest.raises(StoreError, match="saved classifier"):

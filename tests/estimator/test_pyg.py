@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from evergraph.errors import ConfigError
+from evergraph.errors import ConfigError, DataError
 from evergraph.estimator.pyg import from_pyg, to_pyg
 from helpers import tiny_graph
 
@@ -78,3 +78,8 @@ def test_a_missing_torch_geometric_is_one_sentence(monkeypatch: pytest.MonkeyPat
     monkeypatch.setitem(sys.modules, "torch_geometric.data", None)
     with pytest.raises(ConfigError, match=r"got none installed; pip install 'evergraph\[pyg\]'"):
         to_pyg(tiny_graph())
+
+
+def test_what_is_no_graph_is_one_sentence() -> None:
+    with pytest.raises(DataError, match="a Data with x, edge_index and y is wanted, got int without x"):
+        from_pyg(3)

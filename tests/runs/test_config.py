@@ -1,6 +1,7 @@
 """RunConfig: values and back, digests and labels, what is refused."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from evergraph.data.datasets import DATASETS
 from evergraph.errors import ConfigError
 from evergraph.methods import METHODS
 from evergraph.runs.config import RunConfig, completed
+from evergraph.runs.execute import run
 
 
 @settings(max_examples=30)
@@ -158,3 +160,24 @@ def test_settings_that_came_later_are_filled_in_and_what_is_strange_is_left_alon
     names = ["backbone.name", "dataset.name", "method.budget", "method.margin", "method.name"]
     assert completed(older) == (filled, names)
     assert completed({"method": {"name": "unknown here", "depth": 3}}) is None
+
+
+def test_options_of_a_data_set_at_their_defaults_count_as_not_given() -> None:
+    plain = RunConfig.from_values({"dataset": {"name": "sbm"}})
+    default = DATASETS["sbm"].options().model_dump(mode="json")
+    assert RunConfig.from_values({"dataset": {"name": "sbm", "options": default}}) == plain
+    changed = RunConfig.from_values({"dataset": {"name": "sbm", "options": {**default, "classes": 7}}})
+    assert changed.dataset.options == {"classes": 7}
+    assert (
+        RunConfig.from_values({"dataset": {"name": "g.csv", "options": {"directed": True}}}).dataset.options == {}
+    )
+
+
+def test_what_is_no_configuration_is_one_sentence(tmp_path: Path) -> None:
+    for strange in (None, 3, "digits"):
+        with pytest.raises(ConfigError, match="sections of settings are wanted, got"):
+            RunConfig.from_values(strange)  # type: ignore[arg-type]
+        with pytest.raises(ConfigError, match="a RunConfig is wanted, got"):
+            run(strange, tmp_path)  # type: ignore[arg-type]
+    with pytest.raises(ConfigError, match=r"got 'ssm' instead; .*name.* is one"):
+        RunConfig.from_values({"method": "ssm"})

@@ -12,7 +12,8 @@ import pytest
 
 from evergraph.backbones import BACKBONES
 from evergraph.cli import run_main
-from evergraph.errors import ConfigError
+from evergraph.errors import ConfigError, StoreError
+from evergraph.estimator.classifier import ContinualClassifier
 from evergraph.methods import METHODS
 from evergraph.runs import plugins
 from evergraph.runs.config import RunConfig
@@ -147,6 +148,7 @@ def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for table in plugins.TABLES.values():
         monkeypatch.setattr(table, "_own", dict(table.items()))
         monkeypatch.setattr(table, "_sources", dict(table._sources))
+        monkeypatch.setattr(table, "_modules", dict(table._modules))
     monkeypatch.setattr(plugins, "_LOADED", {})
     path = tmp_path / "my_method.py"
     path.write_text(FILE, encoding="utf-8")
@@ -226,13 +228,14 @@ def test_a_file_is_loaded_once(file: Path) -> None:
 @pytest.mark.parametrize(
     ("source", "reason"),
     [
-        ("x = 1", "must have a table METHODS, BACKBONES, SCORES, DATASETS, got none of them"),
+        ("x = 1", "must have entries in METHODS, BACKBONES, SCORES, DATASETS, got none"),
+        ("METHODS = {}", "must have entries in METHODS, BACKBONES, SCORES, DATASETS, got none"),
         ("def", "must be a Python file that runs, got SyntaxError instead"),
         ("1 / 0", "got ZeroDivisionError instead: division by zero"),
         ("import no_such_module", "got ModuleNotFoundError instead"),
         ("METHODS = [1]", "must be a dict from names to entries, got another one"),
         ("METHODS = {'a': 1}", "method 'a' of my_method.py must be a MethodEntry, got int instead"),
-        (FILE.replace('"lazy"', '"joint"'), "method 'joint' is registered already"),
+        (FILE.replace('"lazy"', '"joint"'), "got 'joint' of my_method.py, which evergraph has already"),
         (
             FILE.replace('"lazy"', '"all"'),
             "must be letters, digits, - and _, and not all, got 'all'",
@@ -281,3 +284,42 @@ SCORES = {"holes": ScoreEntry("nan", "nobody, 2026", holes)}
     )
     assert "the score holes must be one finite number for each of the 1797 nodes" in capsys.readouterr().err
     assert not out.exists()
+
+
+FAILING = FILE.replace('"lazy"', '"boom"').replace("self.net.grow(task)", "1 / 0")
+
+
+def test_an_error_in_a_plug_in_names_it(file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file.write_text(FAILING, encoding="utf-8")
+    arguments = ["run", "--plugin", str(file), "--dataset", "digits", *QUICK, "--out", str(tmp_path)]
+    assert run_main([*arguments, "--method", "boom"]) == 1
+    said = capsys.readouterr().err
+    assert "ZeroDivisionError: division by zero (it came up in the plug-in my_method.py;" in said
+    assert "bug of evergraph" not in said
+
+
+def test_a_method_that_fails_does_not_hide_the_others(
+    file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file.write_text(FAILING, encoding="utf-8")
+    arguments = ["run", "--plugin", str(file), "--dataset", "digits", *QUICK, "--out", str(tmp_path)]
+    assert run_main([*arguments, "--method", "finetune,boom,joint"]) == 1
+    said = capsys.readouterr()
+    assert "finetune" in said.out
+    assert "joint" in said.out
+    assert "3 finished methods were wanted, got 2; failed: boom: ZeroDivisionError" in said.err
+    assert run_main([*arguments, "--method", "boom,joint", "--json", "--resume"]) == 1
+    answer = json.loads(capsys.readouterr().out)
+    assert [one["config"]["method"]["name"] for one in answer["runs"]] == ["joint"]
+    assert list(answer["failed"]) == ["boom"]
+
+
+def test_a_classifier_is_loaded_with_the_code_that_it_was_saved_with(
+    file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    load_plugin(file)
+    ContinualClassifier(method={"name": "lazy"}).save(tmp_path / "model")
+    assert ContinualClassifier.load(tmp_path / "model").config.method_name == "lazy"
+    monkeypatch.setitem(METHODS._sources, "lazy", "my_method.py, code 0")
+    with pytest.raises(StoreError, match=r"needs the method lazy of my_method.py, .* got my_method.py, code 0"):
+        ContinualClassifier.load(tmp_path / "model")

@@ -14,8 +14,9 @@ import typer
 from evergraph import __version__
 from evergraph.cli import bench, data, listing, report, run, score, show
 from evergraph.cli.console import STDERR, note
-from evergraph.errors import ConfigError, ConvergenceError, DataError, StoreError
+from evergraph.errors import ConfigError, ConvergenceError, DataError, RunError, StoreError
 
+OUR_BUG = "this is a bug of evergraph"
 DONE, FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
 
 app = typer.Typer(
@@ -58,7 +59,7 @@ def run_main(arguments: list[str]) -> int:
         code = app(arguments or ["--help"], prog_name="evergraph", standalone_mode=False)
     except (DataError, ConfigError, StoreError) as error:
         return _complain("error", str(error), BAD_INPUT)
-    except ConvergenceError as error:
+    except (ConvergenceError, RunError) as error:
         return _complain("error", str(error), FAILED)
     except (KeyboardInterrupt, typer.Abort):
         return _interrupted(arguments)
@@ -86,8 +87,16 @@ def _unexpected(error: Exception) -> int:
         return DONE
     if os.environ.get("EVERGRAPH_TRACEBACK"):
         raise error
-    advice = "this is a bug of evergraph; EVERGRAPH_TRACEBACK=1 shows where"
-    return _complain("internal error", f"{type(error).__name__}: {error} ({advice})", FAILED)
+    plugin = _plugin_at_fault(error)
+    kind, cause = ("error", f"it came up in the plug-in {plugin}") if plugin else ("internal error", OUR_BUG)
+    advice = f"{cause}; EVERGRAPH_TRACEBACK=1 shows where"
+    return _complain(kind, f"{type(error).__name__}: {error} ({advice})", FAILED)
+
+
+def _plugin_at_fault(error: Exception) -> str | None:
+    """The plug-in in which an error came up; nothing is imported for a command that never came so far."""
+    plugins = sys.modules.get("evergraph.runs.plugins")
+    return plugins.plugin_at_fault(error) if plugins else None
 
 
 def _complain(kind: str, message: str, code: int) -> int:

@@ -17,6 +17,11 @@ def print_json(content: Any) -> None:
     STDOUT.file.write(json.dumps(content, allow_nan=False) + "\n")
 
 
+def counted(number: int, what: str) -> str:
+    """`1 run`, `2 runs`."""
+    return f"{number:,} {what}" + ("" if number == 1 else "s")
+
+
 def note(message: str) -> None:
     """A remark to the user, beside the result."""
     STDERR.print(f"note: {message}", style="dim", markup=False, highlight=False, soft_wrap=True)

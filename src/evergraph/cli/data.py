@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from evergraph.cli.console import STDOUT, note, print_json
-from evergraph.cli.options import AsJson, DataDir, Features, Plugins
-from evergraph.errors import DataError
+from evergraph.cli.options import AsJson, DataDir, Features, Plugins, SetOption
+from evergraph.errors import ConfigError, DataError
 
 if TYPE_CHECKING:
     from evergraph.data.graph import Graph
@@ -46,14 +46,21 @@ def list_command(plugin: Plugins = None, as_json: AsJson = False, data_dir: Data
 def info_command(
     name: Name,
     features: Features = None,
+    settings: SetOption = None,
     plugin: Plugins = None,
     as_json: AsJson = False,
     data_dir: DataDir = None,
 ) -> None:
     """Count nodes, edges, features, classes and tasks after standardisation."""
-    from evergraph.data.datasets import load_dataset
+    from evergraph.config import assigned, parse_assignment, validated
+    from evergraph.data.datasets import DatasetConfig, open_dataset
 
-    graph = load_dataset(name, features=features, data_dir=data_dir, progress=True)
+    values = {"dataset": {"name": name, "features": features}}
+    chosen = assigned(values, [parse_assignment(text) for text in settings or []])
+    for section in set(chosen) - {"dataset"}:
+        raise ConfigError(f"--set takes dataset.* here, got {section}.* instead")
+    config = validated(DatasetConfig, chosen["dataset"], "dataset")
+    graph = open_dataset(config, data_dir, progress=True)
     _print_facts({**_about(name), **graph_facts(graph)}, as_json=as_json)
 
 
@@ -90,7 +97,10 @@ def graph_facts(graph: "Graph") -> dict[str, Any]:
     from evergraph.data.stream import StreamConfig, class_plan
 
     config = StreamConfig()
-    order, messages = class_plan(graph, config, 0)
+    try:
+        order, messages = class_plan(graph, config, 0)
+    except ConfigError as error:  # a graph that is too small to learn from still has counts
+        order, messages = (), (str(error),)
     sizes = np.unique(graph.labels, return_counts=True)[1]
     return {
         "name": graph.name,

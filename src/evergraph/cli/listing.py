@@ -32,7 +32,7 @@ def list_command(
     table = table_of(kind)
     rows = listing(table)
     if as_json:
-        print_json({kind.value: rows})
+        print_json({kind.value: rows, "broken": dict(table.broken)})
         return
     shown = Table("name", "what it is", "source" if kind is Kind.DATASETS else "paper", box=None, pad_edge=False)
     for row in rows:

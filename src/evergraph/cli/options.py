@@ -50,6 +50,9 @@ Plugins = Annotated[
         help="Python file with more methods, backbones, scores or data sets.",
     ),
 ]
+SetOption = Annotated[
+    list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Any setting, such as backbone.norm=sum.")
+]
 RayAddress = Annotated[
     str | None,
     typer.Option("--ray-address", metavar="HOST:PORT", help="An existing Ray cluster; without it, one is started."),

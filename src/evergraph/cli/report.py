@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from evergraph.cli.console import STDOUT, note, print_json
+from evergraph.cli.console import STDOUT, counted, note, print_json
 from evergraph.cli.options import AsJson, complete_settings
 
 if TYPE_CHECKING:
@@ -39,7 +39,8 @@ def report_command(
         return
     for message in notes:
         note(message)
-    STDOUT.print(f"{out}: {len(found)} runs, {size / 2**10:.0f} KiB", markup=False, highlight=False, soft_wrap=True)
+    line = f"{out}: {counted(len(found), 'run')}, {size / 2**10:.0f} KiB"
+    STDOUT.print(line, markup=False, highlight=False, soft_wrap=True)
 
 
 def published_results() -> "PublishedResults | None":

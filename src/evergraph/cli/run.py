@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from evergraph.cli.console import STDERR, STDOUT, ProgressWatch, note, print_json
-from evergraph.cli.options import AsJson, DataDir, Features, Plugins
+from evergraph.cli.options import AsJson, DataDir, Features, Plugins, SetOption
+from evergraph.errors import RunError
 
 if TYPE_CHECKING:
     from evergraph.runs.config import RunConfig
@@ -26,9 +27,7 @@ def run_command(
         int | None, typer.Option(help="Nodes kept for each class, for methods with a memory.")
     ] = None,
     features: Features = None,
-    settings: Annotated[
-        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Any setting, such as backbone.norm=sum.")
-    ] = None,
+    settings: SetOption = None,
     config: Annotated[
         Path | None, typer.Option(help="TOML file with settings; flags and --set win over it.")
     ] = None,
@@ -41,6 +40,7 @@ def run_command(
     """Learn a stream of tasks and measure it."""
     from evergraph.cli.printing import print_run, run_json
     from evergraph.config import assigned, merged, parse_assignment, read_toml
+    from evergraph.experiments.local import reason
     from evergraph.report.plots import write_figures
     from evergraph.runs.execute import run
     from evergraph.runs.process import keep_freed_memory
@@ -58,20 +58,30 @@ def run_command(
     sets = [parse_assignment(text) for text in settings or []]
     names = _method_names(method)
     configs = [_config(values, name, budget, sets, strict=len(names) == 1) for name in names]
-    results = []
+    results, failures = [], {}
     for chosen in configs:
-        with ProgressWatch(chosen.train.epochs) as watch:
-            results.append(run(chosen, out, data_dir=data_dir, resume=resume, watch=watch, on_message=note))
-        figures = write_figures(results[-1].record, results[-1].folder)
+        try:
+            with ProgressWatch(chosen.train.epochs) as watch:
+                results.append(run(chosen, out, data_dir=data_dir, resume=resume, watch=watch, on_message=note))
+        except Exception as error:
+            if len(configs) == 1:
+                raise
+            failures[chosen.method_name] = reason(error)
+            note(f"{chosen.method_name} failed, the other methods are done: {reason(error)}")
+        else:
+            figures = write_figures(results[-1].record, results[-1].folder)
     if as_json:
         shown = [run_json(result.record, result.folder) for result in results]
-        print_json(shown[0] if len(shown) == 1 else {"runs": shown})
-    elif len(results) > 1:
+        print_json(shown[0] if len(configs) == 1 else {"runs": shown, "failed": failures})
+    elif len(configs) > 1:
         _print_comparison(results)
     else:
         print_run(results[0].record)
         files = ", ".join(path.name for path in figures)
         STDERR.print(f"files: {results[0].folder} (record.json, {files})", highlight=False, soft_wrap=True)
+    if failures:
+        failed = "; ".join(f"{name}: {why}" for name, why in failures.items())
+        raise RunError(f"{len(configs)} finished methods were wanted, got {len(results)}; failed: {failed}")
 
 
 def _method_names(method: str | None) -> list[str | None]:
@@ -121,7 +131,8 @@ def _print_comparison(results: "list[RunResult]") -> None:
     from evergraph.report.terminal import comparison_table
     from evergraph.results.summary import summarise
 
-    STDOUT.print(comparison_table([result.record for result in results]))
+    if results:
+        STDOUT.print(comparison_table([result.record for result in results]))
     for remark in dict.fromkeys(text for result in results for text in summarise(result.record).remarks):
         note(remark)
     for result in results:

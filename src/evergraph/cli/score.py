@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from evergraph.cli.console import STDOUT, note, print_json
-from evergraph.cli.options import AsJson, DataDir, Features, Plugins
+from evergraph.cli.options import AsJson, DataDir, Features, Plugins, SetOption
 from evergraph.errors import ConfigError, DataError
 
 if TYPE_CHECKING:
@@ -20,10 +20,13 @@ def score_command(
     dataset: Annotated[str, typer.Option(help="Name of a data set, or path of a graph file.")],
     out: Annotated[Path, typer.Option(help="File to write: .csv or .parquet.")],
     score: Annotated[str, typer.Option(help="Name of a score; see evergraph list scores.")] = "hps",
-    orientation: Annotated[str, typer.Option(help="Sign of the Hodge potential: paper or opposite.")] = "paper",
+    orientation: Annotated[
+        str | None, typer.Option(help="Sign of the Hodge potential: paper (the default) or opposite.")
+    ] = None,
     backbone: Annotated[str, typer.Option(help="Backbone of the model, for scores that need one.")] = "gcn",
     epochs: Annotated[int, typer.Option(help="Epochs of training, for scores that need a model.")] = 200,
     features: Features = None,
+    settings: SetOption = None,
     seed: Annotated[int, typer.Option(help="Seed of the model and of random scores.")] = 0,
     data_dir: DataDir = None,
     plugin: Plugins = None,
@@ -32,25 +35,28 @@ def score_command(
     """Score every node of a graph, all nodes and classes at once as one task."""
     import numpy as np
 
-    from evergraph.data.datasets import load_dataset
+    from evergraph.config import assigned, parse_assignment
+    from evergraph.data.datasets import open_dataset
     from evergraph.hodge import Orientation
     from evergraph.runs.config import RunConfig
     from evergraph.runs.scoring import score_graph
+    from evergraph.scores import SCORES
 
-    if orientation not in [entry.value for entry in Orientation]:
+    if orientation is not None and SCORES.canonical(score) != "hps":
+        raise ConfigError(f"--orientation goes with --score hps, got --score {score} instead")
+    if orientation not in (None, *(entry.value for entry in Orientation)):
         raise ConfigError(f"--orientation must be paper or opposite, got {orientation!r} instead")
     if out.suffix not in WRITERS:
         raise ConfigError(f"--out must end in .csv or .parquet, got {out} instead")
-    config = RunConfig.from_values(
-        {
-            "dataset": {"name": dataset, "features": features},
-            "backbone": {"name": backbone},
-            "train": {"epochs": epochs},
-            "seeds": {"init": seed},
-        }
-    )
-    graph = load_dataset(dataset, features=features, data_dir=data_dir, progress=True)
-    scores = score_graph(graph, score, config, Orientation(orientation))
+    values = {
+        "dataset": {"name": dataset, "features": features},
+        "backbone": {"name": backbone},
+        "train": {"epochs": epochs},
+        "seeds": {"init": seed},
+    }
+    config = RunConfig.from_values(assigned(values, [parse_assignment(text) for text in settings or []]))
+    graph = open_dataset(config.dataset, data_dir, progress=True)
+    scores = score_graph(graph, score, config, Orientation(orientation or "paper"))
     columns = {
         "node": np.arange(graph.n_nodes),
         "original_id": graph.original_ids,

@@ -60,6 +60,8 @@ class ContinualClassifier:
         if given.dtype.kind not in "iu":
             raise DataError(f"labels must be whole numbers, got values of type {given.dtype} instead")
         known = given >= 0
+        if given.size and given.min() < HIDDEN:
+            raise DataError(f"labels must be 0 or more, or {HIDDEN} for unknown, got {given.min()} instead")
         graph = self._graph(adjacency, features, np.where(known, given, 0))
         fresh = [int(label) for label in np.unique(given[known])]
         again = sorted(set(fresh) & set(self.classes))
@@ -124,6 +126,7 @@ class ContinualClassifier:
             "n_features": self.n_features,
             "n_tasks": self.n_tasks,
             "state": name,
+            "plugins": self.config.plugin_sources(),
         }
         write_atomically(path / "classifier.json", json.dumps(about, indent=1) + "\n")
         for old in path.glob("state*.safetensors"):
@@ -148,6 +151,7 @@ class ContinualClassifier:
             raise StoreError(f"{kept} must be as it was saved, got other bytes instead; save the classifier again")
         result = cls.__new__(cls)
         result.config = RunConfig.from_values(config, dataset_budget=False)
+        _check_plugins(about.get("plugins", {}), result.config.plugin_sources(), path)
         result.classes, result.n_features, result.n_tasks = classes, n_features, n_tasks
         if result.n_tasks:
             result.learner = make_learner(result.config, result.n_features)
@@ -164,6 +168,14 @@ class ContinualClassifier:
             )
         values = preprocess(graph.features, self.config.stream.preprocessing, np.arange(graph.n_nodes))
         return Graph(graph.adjacency, values, graph.labels, graph.original_ids, directed=graph.directed)
+
+
+def _check_plugins(saved: Mapping[str, str], here: Mapping[str, str], path: Path) -> None:
+    """Raise a StoreError where a plug-in's code is not the one that a classifier was saved with."""
+    other = [key for key in saved if here.get(key) != saved[key]]
+    if other:
+        came = here.get(other[0], "none")
+        raise StoreError(f"{path} needs the {other[0]} of {saved[other[0]]}, got {came} instead; load that code")
 
 
 STREAM_SETTINGS = ("setting", "preprocessing")

@@ -9,7 +9,7 @@ from scipy import sparse
 
 from evergraph.data.graph import Graph
 from evergraph.data.stream import HIDDEN
-from evergraph.errors import ConfigError
+from evergraph.errors import ConfigError, DataError
 
 if TYPE_CHECKING:
     from torch_geometric.data import Data
@@ -17,6 +17,11 @@ if TYPE_CHECKING:
 
 def from_pyg(data: "Data") -> tuple[sparse.csr_array, NDArray[np.float32], NDArray[np.int64]]:
     """Adjacency, features and labels of a torch_geometric `Data`; labels outside train_mask, if any, become -1."""
+    missing = [name for name in ("x", "edge_index", "y") if getattr(data, name, None) is None]
+    if missing:
+        raise DataError(
+            f"a Data with x, edge_index and y is wanted, got {type(data).__name__} without {missing[0]} instead"
+        )
     n_nodes = int(data.num_nodes)
     source, target = data.edge_index.cpu().numpy()
     adjacency = sparse.csr_array(

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from evergraph.runs.config import RunConfig
-from evergraph.runs.plugins import PluginFile, load_plugins
+from evergraph.runs.plugins import PluginFile, load_plugins, plugin_at_fault
 
 
 @dataclass(frozen=True)
@@ -101,4 +101,5 @@ def _work(values: dict[str, Any], job: Job, answer: Connection) -> None:
 
 def reason(error: BaseException) -> str:
     """Why a run failed, as it is recorded."""
-    return f"{type(error).__name__}: {error}"
+    plugin = plugin_at_fault(error)
+    return f"{type(error).__name__}: {error}" + (f" (in the plug-in {plugin})" if plugin else "")

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict
 
 from evergraph.data.datasets import DATASETS
+from evergraph.errors import ConfigError
 from evergraph.replay.usage import MemoryUsage
 from evergraph.runs import metrics
 from evergraph.runs.record import Record
@@ -48,6 +49,8 @@ class Summary(BaseModel):
 
 def summarise(record: Record) -> Summary:
     """AA, AF, the matrices and the costs of a finished run."""
+    if not isinstance(record, Record):
+        raise ConfigError(f"a Record is wanted, got {type(record).__name__} instead; a RunResult has one")
     test = record.counts("test")
     matrix = test.balanced()
     averages = Averages.of(matrix)

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from evergraph.backbones import BACKBONES
-from evergraph.data.datasets import load_dataset
+from evergraph.data.datasets import open_dataset
 from evergraph.data.stream import TaskStream, make_stream
 from evergraph.methods import METHODS, Learner
 from evergraph.runs.config import RunConfig
@@ -12,14 +12,7 @@ from evergraph.training.net import Net
 
 def open_stream(config: RunConfig, data_dir: Path | None, *, progress: bool = False) -> TaskStream:
     """The data set of a configuration as a stream of tasks."""
-    graph = load_dataset(
-        config.dataset.name,
-        options=config.dataset.options,
-        data_dir=data_dir,
-        features=config.dataset.features,
-        standardisation=config.dataset.standardise,
-        progress=progress,
-    )
+    graph = open_dataset(config.dataset, data_dir, progress=progress)
     return make_stream(graph, config.stream, split_seed=config.seeds.split, order_seed=config.seeds.order)
 
 

@@ -11,21 +11,11 @@ from pydantic import Field
 
 from evergraph.backbones import BACKBONES
 from evergraph.config import Settings, changed_settings, validated
-from evergraph.data.datasets import DATASETS, is_path
-from evergraph.data.standardise import Standardisation
+from evergraph.data.datasets import DATASETS, DatasetConfig, dataset_options, is_path
 from evergraph.data.stream import StreamConfig
 from evergraph.errors import ConfigError
 from evergraph.methods import METHODS
 from evergraph.training.loop import TrainConfig
-
-
-class DatasetConfig(Settings):
-    """Which graph: the name of a data set or the path of a file, and how it is read."""
-
-    name: str = "digits"
-    features: str | None = None
-    options: dict[str, Any] = Field(default_factory=dict)
-    standardise: Standardisation = Standardisation()
 
 
 class SeedConfig(Settings):
@@ -55,12 +45,15 @@ class RunConfig:
 
         dataset_budget: a method's budget is by default the one that the paper uses on the data set.
         """
+        if not isinstance(values, Mapping):
+            raise ConfigError(f"sections of settings are wanted, got {values!r} instead")
         unknown = sorted(set(values) - SECTIONS)
         if unknown:
             raise ConfigError(f"{unknown[0]} is not a section; the sections are: {', '.join(sorted(SECTIONS))}")
         for name, section in values.items():
             if not isinstance(section, Mapping):
-                raise ConfigError(f"{name} must be a section of settings, got {section!r} instead")
+                example = f'; {{"name": {section!r}}} is one' if isinstance(section, str) else ""
+                raise ConfigError(f"{name} must be a section of settings, got {section!r} instead{example}")
         backbone_name, backbone = _chosen(values.get("backbone", {}), "gcn", "backbone")
         method_name, method = _chosen(values.get("method", {}), DEFAULT_METHOD, "method")
         dataset = validated(DatasetConfig, _canonical_dataset(values.get("dataset", {})), "dataset")
@@ -134,10 +127,12 @@ SECTIONS = {"dataset", "stream", "backbone", "method", "train", "seeds"}
 
 
 def _canonical_dataset(section: Mapping[str, Any]) -> dict[str, Any]:
-    name = section.get("name")
-    if not isinstance(name, str) or is_path(name):
-        return dict(section)
-    return {**section, "name": DATASETS.canonical(name)}
+    """A data set's settings with its registered name, and without options that have their default."""
+    name, options = section.get("name", DatasetConfig().name), section.get("options", {})
+    if not isinstance(name, str) or not isinstance(options, Mapping):
+        return dict(section)  # refused with the other settings
+    canonical = name if is_path(name) else DATASETS.canonical(name)
+    return {**section, "name": canonical, "options": changed_settings(dataset_options(canonical, options))}
 
 
 def _with_budget(method: dict[str, Any], name: str, dataset: str) -> dict[str, Any]:

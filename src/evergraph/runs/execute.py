@@ -36,7 +36,7 @@ class RunResult:
 
 def run(
     config: RunConfig,
-    out: Path,
+    out: str | Path,
     *,
     data_dir: Path | None = None,
     resume: bool = False,
@@ -44,6 +44,9 @@ def run(
     on_message: Callable[[str], None] = lambda message: None,
 ) -> RunResult:
     """Do a run, or with `resume` continue the one of this configuration below `out`; nothing is done twice."""
+    if not isinstance(config, RunConfig):
+        raise ConfigError(f"a RunConfig is wanted, got {config!r} instead; RunConfig.from_values makes one")
+    out = Path(out)
     store = find_run(out, config) if resume else None
     if store is not None and store.finished:
         on_message(f"{store.folder} is finished already; nothing to do")

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from contextlib import redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
+from traceback import walk_tb
 from types import ModuleType
 from typing import Any
 
@@ -66,6 +67,14 @@ def loaded_plugins() -> tuple[PluginFile, ...]:
     return tuple(_LOADED.values())
 
 
+def plugin_at_fault(error: BaseException) -> str | None:
+    """The plug-in in whose code an error came up, or None where none took part."""
+    frames = [frame.f_globals.get("__name__", "") for frame, _ in walk_tb(error.__traceback__)]
+    return next(
+        (origin for module in frames for table in TABLES.values() if (origin := table.origin(module))), None
+    )
+
+
 def _executed(plugin: PluginFile) -> ModuleType:
     name = Path(plugin.path).name
     module = ModuleType(f"evergraph_plugin_{Path(plugin.path).stem}")
@@ -87,8 +96,8 @@ def _register(plugin: PluginFile, module: ModuleType) -> None:
     """All entries of a plug-in, or none where one of them cannot be added."""
     name = Path(plugin.path).name
     found = [(table, module.__dict__[key]) for key, table in TABLES.items() if key in module.__dict__]
-    if not found:
-        raise ConfigError(f"the plug-in {name} must have a table {', '.join(TABLES)}, got none of them instead")
+    if not any(entries for _, entries in found):
+        raise ConfigError(f"the plug-in {name} must have entries in {', '.join(TABLES)}, got none instead")
     for table, entries in found:
         if not isinstance(entries, dict) or not all(isinstance(key, str) for key in entries):
             raise ConfigError(

@@ -3,7 +3,7 @@
 from typing import Any
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from evergraph.replay.usage import MemoryUsage
 from evergraph.runs.metrics import Counts
@@ -64,6 +64,16 @@ class Record(_Part):
     memory: list[MemoryUsage]
     peak_bytes: int
     finished: str = ""
+
+    @model_validator(mode="after")
+    def _counts_fit(self) -> "Record":
+        for split, total in self.total.items():
+            for row in self.correct.get(split, []):
+                if len(row) > len(total) or any(not 0 <= n <= most for n, most in zip(row, total, strict=False)):
+                    raise ValueError(
+                        f"correct {split} predictions of at most {total} are wanted, got {row} instead"
+                    )
+        return self
 
     def counts(self, split: str = "test") -> Counts:
         """The counts of a split, from which every accuracy follows."""

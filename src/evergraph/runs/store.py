@@ -32,6 +32,7 @@ try:
 except ImportError:  # not on every platform; there two processes must not resume the same run
     fcntl = None  # type: ignore[assignment]
 
+DO_AGAIN = "remove the folder and do the run again"
 M = TypeVar("M", bound=BaseModel)
 
 
@@ -152,7 +153,7 @@ class RunStore:
         except ValidationError as error:
             why = f"{'.'.join(map(str, error.errors()[0]['loc']))}: {error.errors()[0]['msg']}"
             raise StoreError(
-                f"{path} must hold what a run has written, got something else instead ({why})"
+                f"{path} must hold what a run has written, got something else instead ({why}); {DO_AGAIN}"
             ) from None
 
     def _read_json(self, name: str) -> dict[str, Any]:
@@ -160,9 +161,11 @@ class RunStore:
         try:
             content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
         except (OSError, ValueError) as error:
-            raise StoreError(f"{path} must be a readable JSON file, got an error instead: {error}") from None
+            raise StoreError(
+                f"{path} must be a readable JSON file, got an error instead: {error}; {DO_AGAIN}"
+            ) from None
         if not isinstance(content, dict):
-            raise StoreError(f"{path} must hold what a run has written, got something else instead")
+            raise StoreError(f"{path} must hold what a run has written, got something else instead; {DO_AGAIN}")
         return content
 
     def _write_json(self, name: str, content: Mapping[str, Any]) -> None:

@@ -2,9 +2,13 @@
 
 import os
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
-from evergraph.config import validated
+from pydantic import BaseModel, Field
+
+from evergraph.config import Settings, validated
 from evergraph.data.datasets import digits, npz, ogb, reddit, sbm
 from evergraph.data.datasets.derived import DerivedFeatures
 from evergraph.data.datasets.entry import DatasetEntry, Locate, NoOptions, RemoteFile
@@ -16,6 +20,7 @@ from evergraph.registry import Registry
 
 __all__ = [
     "DATASETS",
+    "DatasetConfig",
     "DatasetEntry",
     "DerivedFeatures",
     "FileOptions",
@@ -23,10 +28,22 @@ __all__ = [
     "NoOptions",
     "RemoteFile",
     "cache_dir",
+    "dataset_options",
     "is_path",
     "load_dataset",
     "locator",
+    "open_dataset",
 ]
+
+
+class DatasetConfig(Settings):
+    """Which graph: the name of a data set or the path of a file, and how it is read."""
+
+    name: str = "digits"
+    features: str | None = None
+    options: dict[str, Any] = Field(default_factory=dict)
+    standardise: Standardisation = Standardisation()
+
 
 DATASETS: Registry[DatasetEntry] = Registry(
     "data set",
@@ -46,6 +63,14 @@ def is_path(name_or_path: str) -> bool:
     return any(separator in name_or_path for separator in separators) or Path(name_or_path).suffix != ""
 
 
+def dataset_options(name_or_path: str, options: Mapping[str, object]) -> BaseModel:
+    """The options of a data set, or of a graph file, with their defaults."""
+    if is_path(name_or_path):
+        return validated(FileOptions, options, "file")
+    entry = DATASETS[name_or_path]
+    return validated(entry.options, options, entry.name)
+
+
 def load_dataset(
     name_or_path: str,
     *,
@@ -61,11 +86,24 @@ def load_dataset(
     `features` ("spectral:64", "degree") replaces the features by ones derived from the standardised graph.
     """
     derived = DerivedFeatures.parse(features) if features is not None else None
-    if is_path(name_or_path):
-        graph = read_graph(Path(name_or_path), validated(FileOptions, options or {}, "file"))
+    chosen = dataset_options(name_or_path, options or {})
+    if isinstance(chosen, FileOptions):
+        graph = read_graph(Path(name_or_path), chosen)
     else:
         entry = DATASETS[name_or_path]
-        chosen = validated(entry.options, options or {}, entry.name)
         graph = entry.load(chosen, locator(data_dir, download=download, progress=progress))
+        graph = replace(graph, name=entry.name)
     graph = standardise(graph, standardisation)
     return graph if derived is None else derived.derive(graph)
+
+
+def open_dataset(config: DatasetConfig, data_dir: Path | None, *, progress: bool = False) -> Graph:
+    """The graph that these settings name."""
+    return load_dataset(
+        config.name,
+        options=config.options,
+        data_dir=data_dir,
+        features=config.features,
+        standardisation=config.standardise,
+        progress=progress,
+    )
