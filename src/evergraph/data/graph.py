@@ -1,4 +1,4 @@
-"""Graph: CSR adjacency, features, labels; induced subgraphs, validation at the border."""
+"""Graph: CSR adjacency, features, labels; induced subgraphs; validation of input."""
 
 from dataclasses import dataclass, replace
 from typing import Any, NewType, TypeAlias
@@ -25,7 +25,7 @@ class Graph:
     features: (n, d), a float32 array or a float32 CSR array; None where the source has none.
     labels: (n,) int64, never negative.
     original_ids: (n,) int64, the row of each node in the source it was read from.
-    remarks: what a reader of any result on this graph has to know (a stand-in, derived features).
+    remarks: what a reader of a result on this graph must know (a stand-in, derived features).
     """
 
     adjacency: sparse.csr_array
@@ -113,22 +113,18 @@ def make_graph(
     feature_names: tuple[str, ...] | None = None,
     remarks: tuple[str, ...] = (),
 ) -> Graph:
-    """Validate what a source delivered and return it as a Graph; raises DataError with one sentence.
-
-    `directed=None` finds out by comparing the adjacency with its transpose.
-    """
+    """A validated Graph, or DataError; `directed=None` compares the adjacency with its transpose."""
     matrix = _checked_adjacency(adjacency)
     n = int(matrix.shape[0])
-    if directed is None:
-        directed = bool((matrix != matrix.T).nnz)
-    elif not directed and (matrix != matrix.T).nnz:
+    asymmetric = not directed and bool((matrix != matrix.T).nnz)
+    if asymmetric and directed is not None:
         raise DataError("an undirected graph needs a symmetric adjacency, got an edge without its reverse instead")
     return Graph(
         adjacency=matrix,
         features=None if features is None else _checked_features(features, n),
         labels=_checked_labels(labels, n),
         original_ids=np.arange(n, dtype=np.int64),
-        directed=directed,
+        directed=directed or asymmetric,
         name=name,
         class_names=class_names,
         feature_names=feature_names,
@@ -150,9 +146,7 @@ def adjacency_from_edges(
             worst = ids.min() if ids.min() < 0 else ids.max()
             raise DataError(f"every edge {end} must be a node index from 0 to {n_nodes - 1}, got {worst} instead")
     data = np.ones(len(source), dtype=np.float32) if weight is None else weight
-    coo = sparse.coo_array((data, (source, target)), shape=(n_nodes, n_nodes))
-    matrix = sparse.csr_array(coo)
-    matrix.sum_duplicates()
+    matrix = sparse.csr_array((data, (source, target)), shape=(n_nodes, n_nodes))  # sums duplicates
     repeated = len(source) - matrix.nnz
     if repeated and not merge_duplicates:
         raise DataError(f"every edge must be listed once, got {repeated} repeated edges instead; remove them first")
@@ -196,7 +190,10 @@ def _checked_features(features: ArrayLike | sparse.sparray | sparse.spmatrix, n:
             result.sum_duplicates()
         values = result.data
     else:
-        result = values = np.ascontiguousarray(_as_float32(features))
+        try:
+            result = values = np.ascontiguousarray(features, dtype=np.float32)
+        except (TypeError, ValueError):
+            raise DataError("the features must be numbers, got something else instead") from None
     if len(result.shape) != 2 or result.shape[0] != n:
         raise DataError(
             f"the features must have one row for each of the {n} nodes, got shape {result.shape} instead"
@@ -207,13 +204,6 @@ def _checked_features(features: ArrayLike | sparse.sparray | sparse.spmatrix, n:
         bad = int(np.size(values) - np.isfinite(values).sum())
         raise DataError(f"every feature must be finite, got {bad} NaN or infinite values instead")
     return result
-
-
-def _as_float32(values: Any) -> NDArray[np.float32]:
-    try:
-        return np.asarray(values, dtype=np.float32)
-    except (TypeError, ValueError):
-        raise DataError("the features must be numbers, got something else instead") from None
 
 
 def _checked_labels(labels: ArrayLike, n: int) -> NDArray[np.int64]:

@@ -1,4 +1,4 @@
-"""A labelled graph as a stream of tasks: class order, splits, edges between tasks, and what a learner may see."""
+"""A labelled graph as a stream of tasks: class order, splits, inter-task edges, and the learner's view."""
 
 import math
 from collections.abc import Callable, Iterator
@@ -18,7 +18,7 @@ from evergraph.errors import ConfigError, DataError
 from evergraph.hodge import hodge_potential
 
 HIDDEN = -1
-"""The label a learner sees on a node whose label it may not read."""
+"""The label in a learner's view of a node whose label it may not read."""
 
 
 class Setting(Enum):
@@ -29,7 +29,7 @@ class Setting(Enum):
 
 
 class ClassOrder(Enum):
-    """In which order the classes arrive, unless they are listed one by one."""
+    """The order in which the classes arrive, unless they are listed."""
 
     LABEL = "label"
     SIZE = "size"
@@ -37,7 +37,7 @@ class ClassOrder(Enum):
 
 
 class Remainder(Enum):
-    """What happens to classes that are too few for a last full task."""
+    """What happens to the classes left over when the last task would not be full."""
 
     DROP = "drop"
     KEEP = "keep"
@@ -81,8 +81,7 @@ class TaskView:
     """What a learner sees of a task: the graph, and the labels of the training nodes; all others are HIDDEN.
 
     classes: the class indices of this task; node_ids: the rows of the full graph; train: rows of `graph`.
-    whole_potential: computes the Hodge potential -Δ₀†Ā1 of the whole graph on these nodes; None where there is no
-    whole graph.
+    whole_potential: computes the Hodge potential -Δ₀†Ā1 of the whole graph on these nodes, if there is one.
     """
 
     index: int
@@ -98,7 +97,7 @@ class TaskView:
 
 
 def learner_view(task: Task, whole_potential: Callable[[], NDArray[np.float64]] | None = None) -> TaskView:
-    """The view in which validation and test labels do not exist: they are erased, not promised."""
+    """A view from which validation and test labels are erased."""
     labels = np.full_like(task.graph.labels, HIDDEN)
     labels[task.train] = task.graph.labels[task.train]
     graph = replace(task.graph, labels=labels)
@@ -107,9 +106,9 @@ def learner_view(task: Task, whole_potential: Callable[[], NDArray[np.float64]] 
 
 @dataclass(frozen=True)
 class WholePotential:
-    """The Hodge potential of a whole graph, computed when it is first asked for.
+    """The Hodge potential of a whole graph, computed at first use.
 
-    A learner gets hold of it, so it has the edges only: neither labels nor splits.
+    A learner can reach this object, so it holds only the edges: neither labels nor splits.
     """
 
     adjacency: sparse.csr_array
@@ -125,12 +124,12 @@ class WholePotential:
 
 @dataclass(frozen=True)
 class TaskStream:
-    """The tasks of one graph; each is cut out of it when asked for, so that nothing is held twice.
+    """The tasks of one graph; each is extracted when it is indexed, so that nothing is stored twice.
 
     graph: the whole graph, features preprocessed, labels as in the source.
     order: the labels in order of arrival; class index k in a task is label order[k].
     splits: for each class in that order its training, validation and test nodes.
-    messages: what was dropped on the way, for the user to read.
+    messages: what was dropped, for the user.
     """
 
     graph: Graph
@@ -164,7 +163,7 @@ class TaskStream:
         return [learner_view(task, partial(self._potential.on, task.node_ids)) for task in tasks]
 
     @cached_property
-    def _potential(self) -> "WholePotential":
+    def _potential(self) -> WholePotential:
         return WholePotential(self.graph.adjacency, self.graph.directed)
 
     def _known(self, index: int) -> range:
@@ -195,7 +194,7 @@ class TaskStream:
 
 
 def make_stream(graph: Graph, config: StreamConfig, *, split_seed: int, order_seed: int) -> TaskStream:
-    """Cut `graph` into tasks; the same graph, settings and seeds give the same stream."""
+    """The tasks of `graph`; the same graph, settings and seeds give the same stream."""
     if graph.features is None:
         raise DataError(
             f"{graph.name} has no features, and learning needs some; "
@@ -243,9 +242,9 @@ def _requested_order(
             raise ConfigError(f"stream.class_order must list labels of the graph, each once, got {problem} instead")
         return list(order)
     if order is ClassOrder.SIZE:
-        return [int(label) for label in labels[np.argsort(-sizes, kind="stable")]]
-    if order is ClassOrder.RANDOM:
-        return [int(label) for label in np.random.default_rng([seed, 1]).permutation(labels)]
+        labels = labels[np.argsort(-sizes, kind="stable")]
+    elif order is ClassOrder.RANDOM:
+        labels = np.random.default_rng([seed, 1]).permutation(labels)
     return [int(label) for label in labels]
 
 

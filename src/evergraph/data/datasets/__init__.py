@@ -47,11 +47,7 @@ class DatasetConfig(Settings):
 
 DATASETS: Registry[DatasetEntry] = Registry(
     "data set",
-    {
-        entry.name: entry
-        for family in (digits.ENTRIES, sbm.ENTRIES, npz.ENTRIES, ogb.ENTRIES, reddit.ENTRIES)
-        for entry in family
-    },
+    {entry.name: entry for entry in (digits.ENTRY, sbm.ENTRY, *npz.ENTRIES, ogb.ENTRY, reddit.ENTRY)},
     entry_type=DatasetEntry,
     plugins="evergraph.datasets",
 )
@@ -59,8 +55,8 @@ DATASETS: Registry[DatasetEntry] = Registry(
 
 def is_path(name_or_path: str) -> bool:
     """Whether this names a file rather than a data set: it has a separator or a suffix."""
-    separators = [separator for separator in (os.sep, os.altsep, "/") if separator]
-    return any(separator in name_or_path for separator in separators) or Path(name_or_path).suffix != ""
+    separators = {os.sep, os.altsep or os.sep, "/"}
+    return not separators.isdisjoint(name_or_path) or Path(name_or_path).suffix != ""
 
 
 def dataset_options(name_or_path: str, options: Mapping[str, object]) -> BaseModel:

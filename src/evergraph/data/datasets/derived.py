@@ -1,9 +1,8 @@
-"""Features derived from the graph itself, for graphs that have none; every result on them says so."""
+"""Features derived from the graph itself, for graphs that have none; a remark on the graph reports it."""
 
 import hashlib
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from enum import Enum
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -26,35 +25,27 @@ DEGREES = (8, 16, 32, *(40,) * 40)
 Block: TypeAlias = NDArray[np.floating[Any]]
 
 
-class Kind(Enum):
-    """What the features are made of."""
-
-    SPECTRAL = "spectral"
-    DEGREE = "degree"
-
-
 @dataclass(frozen=True)
 class DerivedFeatures:
-    """How to derive features: `spectral:D` (D eigenvectors) or `degree` (one-hot bins of the degree)."""
+    """How to derive features: `spectral:D` (D = size eigenvectors) or `degree` (one-hot bins of it; size None)."""
 
-    kind: Kind
     size: int | None = None
 
     @classmethod
     def parse(cls, text: str) -> "DerivedFeatures":
         """From `spectral:64` or `degree`; ConfigError for anything else."""
         name, colon, size = text.partition(":")
-        if name == Kind.DEGREE.value and not colon:
-            return cls(Kind.DEGREE)
-        if name == Kind.SPECTRAL.value and size.isascii() and size.isdigit() and int(size) > 0:
-            return cls(Kind.SPECTRAL, int(size))
+        if name == "degree" and not colon:
+            return cls()
+        if name == "spectral" and size.isascii() and size.isdigit() and int(size) > 0:
+            return cls(int(size))
         raise ConfigError(f"features must be spectral:D with a whole D above 0, or degree; got {text!r} instead")
 
     def __str__(self) -> str:
-        return self.kind.value if self.size is None else f"{self.kind.value}:{self.size}"
+        return "degree" if self.size is None else f"spectral:{self.size}"
 
     def derive(self, graph: Graph) -> Graph:
-        """The same graph with derived features and a remark that says so; a direction of edges is ignored."""
+        """The graph with derived features and a remark on them; edge directions are ignored."""
         plain = standardise(graph, Standardisation(largest_component=False)).adjacency
         features = degree_bins(plain) if self.size is None else kept_spectral(plain, self.size)
         remark = f"features derived from the graph ({self}), not the data set's own"
@@ -64,16 +55,14 @@ class DerivedFeatures:
 def degree_bins(adjacency: sparse.csr_array) -> NDArray[np.float32]:
     """One-hot rows: the bin of a node of degree d is floor(log2(d + 1))."""
     bins = np.floor(np.log2(np.diff(adjacency.indptr) + 1)).astype(np.int64)
-    result: NDArray[np.float32] = np.eye(int(bins.max()) + 1, dtype=np.float32)[bins]
-    return result
+    return np.asarray(np.eye(int(bins.max()) + 1, dtype=np.float32)[bins])
 
 
 def kept_spectral(adjacency: sparse.csr_array, size: int) -> NDArray[np.float32]:
-    """`spectral`; what takes minutes is kept in the cache folder, under a hash of the graph and the recipe."""
+    """`spectral`; a large result is cached on disk, under a hash of the graph and the parameters."""
     if adjacency.nnz * size < WORTH_KEEPING:
         return spectral(adjacency, size)
-    recipe = f"spectral {size} {TOLERANCE} {DEGREES} {adjacency.shape[0]}"
-    digest = hashlib.sha256(recipe.encode())
+    digest = hashlib.sha256(f"spectral {size} {TOLERANCE} {DEGREES} {adjacency.shape[0]}".encode())
     for part in (adjacency.indptr, adjacency.indices):
         digest.update(part.astype(np.int64).data)
     path = cache_dir() / "derived" / f"{digest.hexdigest()}.npy"
@@ -88,7 +77,7 @@ def kept_spectral(adjacency: sparse.csr_array, size: int) -> NDArray[np.float32]
 
 
 def _keep(path: Path, values: NDArray[np.float32]) -> None:
-    """Keep values for the next time; where they cannot be written they are not kept."""
+    """Cache values; a folder that cannot be written is ignored."""
 
     def save(temporary: Path) -> None:
         with temporary.open("wb") as file:
@@ -118,8 +107,8 @@ def spectral(adjacency: sparse.csr_array, size: int) -> NDArray[np.float32]:
 def _top_eigenvectors(matrix: sparse.csr_array, size: int) -> Block:
     """Orthonormal columns, largest eigenvalue first: dense for a small matrix, else by filtered iteration.
 
-    Differs from Lanczos (eigsh) in that a block of vectors is multiplied at once: the eigenvalues of a graph crowd
-    below 1, where Lanczos needs many restarts; spectral:128 on ogbn-arxiv takes less than half of its time.
+    Unlike Lanczos (eigsh) it multiplies a block of vectors at once: the eigenvalues of a graph cluster below 1,
+    where Lanczos needs many restarts; spectral:128 on ogbn-arxiv takes less than half of its time.
     """
     n = matrix.shape[0]
     width = size + max(size // 4, 8)

@@ -39,14 +39,12 @@ def load(options: DigitsOptions, _locate: Locate) -> Graph:
     )
 
 
-ENTRIES = (
-    DatasetEntry(
-        name="digits",
-        summary="1,797 images of handwritten digits, each joined to its nearest images; bundled with scikit-learn",
-        citation="Alpaydin and Kaynak, Optical Recognition of Handwritten Digits, UCI Repository, 1998.",
-        licence="CC BY 4.0",
-        load=load,
-        options=DigitsOptions,
-        budget=10,
-    ),
+ENTRY = DatasetEntry(
+    name="digits",
+    summary="1,797 images of handwritten digits, each joined to its nearest images; bundled with scikit-learn",
+    citation="Alpaydin and Kaynak, Optical Recognition of Handwritten Digits, UCI Repository, 1998.",
+    licence="CC BY 4.0",
+    load=load,
+    options=DigitsOptions,
+    budget=10,
 )

@@ -46,7 +46,9 @@ def _folders(data_dir: Path | None) -> Iterator[Path]:
 
 
 def _downloaded(file: RemoteFile, data_dir: Path | None, *, download: bool, progress: bool) -> Path:
-    """The file from the cache of downloads, fetched first where necessary; its hash is checked every time."""
+    """The file from the cache of downloads, fetched if necessary; its hash is checked every time."""
+    import pooch
+
     if file.url is None:
         raise DataError(_missing(file, data_dir, "it has no address to be downloaded from"))
     store = cache_dir() / "downloads"
@@ -57,11 +59,12 @@ def _downloaded(file: RemoteFile, data_dir: Path | None, *, download: bool, prog
     known = file.sha256 or recorded.get(file.url)
     if download:
         _retrieve(file, target, known, data_dir, progress=progress)
-    found = _sha256(target)
+    found = str(pooch.file_hash(str(target), alg="sha256"))
     if known is not None and found != known:
         raise DataError(f"{target} must have the sha256 {known}, got {found} instead; delete it and fetch it again")
     if known is None:
-        _write_hashes(store, {**recorded, file.url: found})
+        hashes = json.dumps({**recorded, file.url: found}, indent=1, sort_keys=True)
+        write_atomically(store / "hashes.json", hashes)
     return target if file.inside is None else _extracted(target, found, file)
 
 
@@ -105,12 +108,6 @@ def _missing(file: RemoteFile, data_dir: Path | None, why: str) -> str:
     return f"the file {file.name} is needed, got no such file instead, and {why}; put it {place}"
 
 
-def _sha256(path: Path) -> str:
-    import pooch
-
-    return str(pooch.file_hash(str(path), alg="sha256"))
-
-
 def _recorded_hashes(store: Path) -> dict[str, str]:
     path = store / "hashes.json"
     try:
@@ -121,10 +118,6 @@ def _recorded_hashes(store: Path) -> dict[str, str]:
         raise DataError(
             f"{path} must hold the recorded hashes as JSON, got something else instead; delete it to record anew"
         ) from None
-
-
-def _write_hashes(store: Path, hashes: dict[str, str]) -> None:
-    write_atomically(store / "hashes.json", json.dumps(hashes, indent=1, sort_keys=True))
 
 
 def _extracted(archive: Path, sha256: str, file: RemoteFile) -> Path:

@@ -1,10 +1,9 @@
 """The .npz layout of Shchur et al.: CSR adjacency `adj_*`, CSR features `attr_*`, `labels`."""
 
-from functools import partial
 from pathlib import Path
 
 from evergraph.data.datasets.arrays import Arrays, about, csr_from, read_arrays, require
-from evergraph.data.datasets.entry import DatasetEntry, Locate, NoOptions, RemoteFile
+from evergraph.data.datasets.entry import DatasetEntry, RemoteFile
 from evergraph.data.graph import Graph, make_graph
 
 UPSTREAM = "https://github.com/shchur/gnn-benchmark/raw/master/data/npz/"
@@ -38,10 +37,6 @@ def no_features(file: str) -> str:
     return f"{file} holds no node features"
 
 
-def _load(file: RemoteFile, name: str, remarks: tuple[str, ...], _options: NoOptions, locate: Locate) -> Graph:
-    return read_npz(locate(file), name, remarks)
-
-
 def _entry(
     name: str,
     file: str,
@@ -58,11 +53,10 @@ def _entry(
         name=name,
         summary=summary,
         citation=citation,
-        load=partial(_load, source, name, remarks),
+        load=lambda _options, locate: read_npz(locate(source), name, remarks),
         files=(source,),
         stand_in=stand_in,
         counts=counts,
-        budget=60,
     )
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from evergraph.data.datasets.arrays import about
-from evergraph.data.datasets.entry import DatasetEntry, Locate, NoOptions, RemoteFile
+from evergraph.data.datasets.entry import DatasetEntry, RemoteFile
 from evergraph.data.datasets.npz import no_features
 from evergraph.data.graph import Graph, adjacency_from_edges, make_graph
 from evergraph.errors import DataError
@@ -19,13 +19,10 @@ ARXIV = RemoteFile(
 )
 
 
-def load(_options: NoOptions, locate: Locate) -> Graph:
-    return read_ogb(locate(ARXIV), "ogbn-arxiv")
-
-
 def read_ogb(folder: Path, name: str) -> Graph:
-    """The one graph in a raw folder; node-feat.csv.gz may be absent."""
-    n_nodes, n_edges = (_one_number(folder / f"num-{what}-list.csv.gz") for what in ("node", "edge"))
+    """The graph in a raw folder; node-feat.csv.gz may be absent."""
+    counts = (_table(folder / f"num-{what}-list.csv.gz", np.int64, (1, 1)) for what in ("node", "edge"))
+    n_nodes, n_edges = (int(count.item()) for count in counts)
     edges = _table(folder / "edge.csv.gz", np.int64, (n_edges, 2))
     labels = _table(folder / "node-label.csv.gz", np.int64, (n_nodes, 1))[:, 0]
     feature_file = folder / "node-feat.csv.gz"
@@ -34,10 +31,6 @@ def read_ogb(folder: Path, name: str) -> Graph:
     with about(folder / "edge.csv.gz"):
         adjacency = adjacency_from_edges(edges[:, 0], edges[:, 1], n_nodes)
     return make_graph(adjacency, features, labels, name=name, remarks=remarks)
-
-
-def _one_number(path: Path) -> int:
-    return int(_table(path, np.int64, (1, 1))[0, 0])
 
 
 def _table(path: Path, dtype: DTypeLike, shape: tuple[int, int | None]) -> NDArray[Any]:
@@ -59,18 +52,16 @@ def _table(path: Path, dtype: DTypeLike, shape: tuple[int, int | None]) -> NDArr
     return values
 
 
-ENTRIES = (
-    DatasetEntry(
-        name="ogbn-arxiv",
-        summary="computer-science papers on arXiv, joined by citations; averaged word vectors; 40 subject areas",
-        citation=(
-            "Hu, Fey, Zitnik, Dong, Ren, Liu, Catasta and Leskovec, Open Graph Benchmark: Datasets for Machine "
-            "Learning on Graphs, NeurIPS 2020."
-        ),
-        licence="ODC-BY",
-        load=load,
-        files=(ARXIV,),
-        counts=(169343, 2315598),
-        budget=400,
+ENTRY = DatasetEntry(
+    name="ogbn-arxiv",
+    summary="computer-science papers on arXiv, joined by citations; averaged word vectors; 40 subject areas",
+    citation=(
+        "Hu, Fey, Zitnik, Dong, Ren, Liu, Catasta and Leskovec, Open Graph Benchmark: Datasets for Machine "
+        "Learning on Graphs, NeurIPS 2020."
     ),
+    licence="ODC-BY",
+    load=lambda _options, locate: read_ogb(locate(ARXIV), "ogbn-arxiv"),
+    files=(ARXIV,),
+    counts=(169343, 2315598),
+    budget=400,
 )

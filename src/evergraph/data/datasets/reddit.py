@@ -23,14 +23,12 @@ def load(_options: NoOptions, locate: Locate) -> Graph:
         return make_graph(adjacency, arrays["feature"], arrays["label"], name="reddit")
 
 
-ENTRIES = (
-    DatasetEntry(
-        name="reddit",
-        summary="Reddit posts, joined when one user commented on both; word vectors; 41 communities",
-        citation=("Hamilton, Ying and Leskovec, Inductive Representation Learning on Large Graphs, NeurIPS 2017."),
-        load=load,
-        files=(NODES, EDGES),
-        counts=(232965, 114615892),
-        budget=100,
-    ),
+ENTRY = DatasetEntry(
+    name="reddit",
+    summary="Reddit posts, joined when one user commented on both; word vectors; 41 communities",
+    citation=("Hamilton, Ying and Leskovec, Inductive Representation Learning on Large Graphs, NeurIPS 2017."),
+    load=load,
+    files=(NODES, EDGES),
+    counts=(232965, 114615892),
+    budget=100,
 )
