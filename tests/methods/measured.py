@@ -6,18 +6,18 @@ from evergraph.data.stream import TaskStream
 from evergraph.runs.build import make_learner
 from evergraph.runs.evaluate import Evaluator, totals
 from evergraph.runs.metrics import AccuracyMatrix, Counts
-from helpers import CPU, learn_tasks, run_config
+from helpers import learn_tasks, run_config
 
 
 def measured(method: str, stream: TaskStream, epochs: int) -> AccuracyMatrix:
     """Learn all tasks with a GCN of 64 units and measure after each, class-balanced, on test nodes."""
     config = run_config(method={"name": method}, backbone={"hidden": 64}, train={"epochs": epochs, "lr": 0.02})
     learner = make_learner(config, stream.graph.n_features)
-    evaluate = Evaluator(stream, CPU)
+    evaluate = Evaluator(stream, learner)
     correct = np.full((len(stream), stream.n_classes), -1)
     for index in range(len(stream)):
         learn_tasks(learner, config, stream, range(index, index + 1))
-        counted = evaluate(learner, index).test
+        counted = evaluate(index)[stream.config.protocol].test
         correct[index, : len(counted)] = counted
     first = np.array([stream.classes_of(index).start for index in range(len(stream))] + [stream.n_classes])
     return Counts(correct, totals(stream)[1], first).balanced()

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from evergraph.backbones import model_input
 from evergraph.data.graph import GlobalIds, Graph
-from evergraph.data.stream import TaskStream, TaskView, learner_view
+from evergraph.data.stream import Protocol, TaskStream, TaskView, learner_view
 from evergraph.errors import ConfigError
 from evergraph.methods.ftf_er import FTFER, FTFERConfig
 from evergraph.runs.build import make_learner
@@ -380,5 +380,5 @@ def test_replay_prevents_forgetting_on_digits(digits_stream: TaskStream) -> None
         learner = learn_tasks(
             make_learner(config, digits_stream.graph.n_features), config, digits_stream, range(len(digits_stream))
         )
-        results[name] = Evaluator(digits_stream, learner.net.device)(learner, len(digits_stream) - 1).test.sum()
+        results[name] = Evaluator(digits_stream, learner)(4)[Protocol.TASK_GRAPHS].test.sum()
     assert results["ftf-er-prob"] > 3 * results["finetune"]

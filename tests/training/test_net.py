@@ -53,6 +53,25 @@ def test_every_class_counts_alike(config: RunConfig, stream: TaskStream) -> None
             assert torch.allclose(own, torch.tensor(1 / len(own)))
 
 
+@pytest.mark.parametrize("between", [False, True])
+@pytest.mark.parametrize("losses", ["sum", "mean"])
+@pytest.mark.parametrize("setting", ["class-il", "task-il"])
+def test_tasks_in_one_graph_are_one_batch_with_the_same_loss(setting: str, losses: str, between: bool) -> None:
+    config = quick_config(
+        "finetune",
+        stream={"setting": setting, "inter_task_edges": between, "remainder": "keep"},
+        train={"class_losses": losses},
+    )
+    stream, net = stream_of(tiny_graph((5, 20, 9, 14, 8)), config), net_of(config)
+    views = stream.views(2, with_past=True)
+    for view in views:
+        net.grow(view)
+    batches = net.task_batches(views)
+    assert len(batches) == (1 if between else 3)
+    one_by_one = sum(batch_loss(net.model, net.task_batch(view)) for view in views)
+    assert torch.allclose(sum(batch_loss(net.model, batch) for batch in batches), one_by_one, rtol=1e-5)  # type: ignore[arg-type]
+
+
 def test_a_scale_multiplies_every_weight(config: RunConfig, stream: TaskStream) -> None:
     net, view = net_of(config), learner_view(stream[0])
     net.grow(view)

@@ -28,6 +28,17 @@ class Setting(Enum):
     TASK_IL = "task-il"
 
 
+class Protocol(Enum):
+    """In which graph a task is learned and tested.
+
+    TASK_GRAPHS: the subgraph of the task's own classes, so that at test time the labels decide which edges a node
+    keeps. WHOLE_GRAPH: the graph of all nodes that have arrived, with all its edges; nobody knows a node's task.
+    """
+
+    TASK_GRAPHS = "task-graphs"
+    WHOLE_GRAPH = "whole-graph"
+
+
 class ClassOrder(Enum):
     """The order in which the classes arrive, unless they are listed."""
 
@@ -54,6 +65,10 @@ class StreamConfig(Settings):
     remainder: Remainder = Remainder.DROP
     inter_task_edges: bool = False
     preprocessing: Preprocessing = Preprocessing.ROW_L2
+
+    @property
+    def protocol(self) -> Protocol:
+        return Protocol.WHOLE_GRAPH if self.inter_task_edges else Protocol.TASK_GRAPHS
 
     @field_validator("split")
     @classmethod
@@ -148,14 +163,20 @@ class TaskStream:
         """A task as it is when it arrives."""
         if not 0 <= index < len(self):
             raise IndexError(f"a task index must be from 0 to {len(self) - 1}, got {index} instead")
-        return self._task(index, *self._graph_of(self._known(index)))
+        return self.together(index)[-1] if self.config.inter_task_edges else self.alone(index)
+
+    def alone(self, index: int) -> Task:
+        """A task in the graph of its own nodes."""
+        return self._task(index, *self._graph_of(self.classes_of(index)))
+
+    def together(self, now: int) -> list[Task]:
+        """The tasks 0 .. now in the graph of all their nodes."""
+        nodes, graph = self._graph_of(range(self.classes_of(now).stop))
+        return [self._task(index, nodes, graph) for index in range(now + 1)]
 
     def seen(self, now: int) -> list[Task]:
         """The tasks 0 .. now as they are at task `now`: with inter-task edges all in the graph known by then."""
-        if not self.config.inter_task_edges:
-            return [self[index] for index in range(now + 1)]
-        nodes, graph = self._graph_of(self._known(now))
-        return [self._task(index, nodes, graph) for index in range(now + 1)]
+        return self.together(now) if self.config.inter_task_edges else [self.alone(k) for k in range(now + 1)]
 
     def views(self, now: int, *, with_past: bool) -> list[TaskView]:
         """What a learner sees at task `now`: that task, last, after the earlier ones where it may see the past."""
@@ -165,11 +186,6 @@ class TaskStream:
     @cached_property
     def _potential(self) -> WholePotential:
         return WholePotential(self.graph.adjacency, self.graph.directed)
-
-    def _known(self, index: int) -> range:
-        """The classes in a task's graph: its own, or with inter-task edges all that have arrived."""
-        own = self.classes_of(index)
-        return range(own.stop) if self.config.inter_task_edges else own
 
     def _graph_of(self, classes: range) -> tuple[NDArray[np.int64], Graph]:
         nodes = np.sort(np.concatenate([part for k in classes for part in self.splits[k]]))

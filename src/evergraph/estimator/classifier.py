@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from evergraph.backbones import model_input
 from evergraph.data.graph import GlobalIds, Graph, LocalIds, make_graph
 from evergraph.data.preprocess import Preprocessing, preprocess
 from evergraph.data.stream import HIDDEN, TaskView
@@ -99,9 +98,7 @@ class ContinualClassifier:
             raise ConfigError("a fitted classifier is wanted, got one that has learned nothing; call fit first")
         n_nodes = adjacency.shape[0]
         graph = self._graph(adjacency, features, np.zeros(n_nodes, dtype=np.int64))
-        logits: NDArray[np.float32] = (
-            self.learner.net.logits(model_input(graph, None, self.learner.net.device)).cpu().numpy()
-        )
+        logits: NDArray[np.float32] = self.learner.logits(graph).cpu().numpy()
         return logits
 
     def predict(self, adjacency: Adjacency, features: Attributes) -> NDArray[np.int64]:

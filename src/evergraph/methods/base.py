@@ -5,9 +5,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+import numpy as np
+from numpy.typing import NDArray
 from torch import Tensor
 
+from evergraph.backbones import model_input
 from evergraph.config import Settings
+from evergraph.data.graph import Graph
 from evergraph.data.stream import TaskView
 from evergraph.replay.usage import MemoryUsage
 from evergraph.training.net import Net
@@ -31,7 +35,12 @@ class Kept(Protocol):
 
 
 class Learner(ABC):
-    """A method at work: `net` is its model, `kept` is all it keeps of the past besides."""
+    """A method at work: `net` is its model, `kept` is all it keeps of the past besides.
+
+    trains_net: whether the parameters of `net` are learned; a method without them overrides `outputs`.
+    """
+
+    trains_net = True
 
     def __init__(self, net: Net, *kept: Kept):
         self.net = net
@@ -41,20 +50,33 @@ class Learner(ABC):
     def learn(self, task: TaskView, past: Sequence[TaskView], watch: Watch) -> None:
         """Learn a task; `past` is empty unless the method's entry says that it sees the past."""
 
+    def outputs(self, graph: Graph, rows: NDArray[np.int64] | None = None) -> Callable[[], Tensor]:
+        """What computes the logits of these rows of a graph (all rows where None) as the learner is then.
+
+        What depends on the graph alone is computed once, here.
+        """
+        inputs = model_input(graph, rows, self.net.device)
+        return lambda: self.net.logits(inputs)
+
+    def logits(self, graph: Graph, rows: NDArray[np.int64] | None = None) -> Tensor:
+        """One number for each node and each class so far: (rows, classes)."""
+        return self.outputs(graph, rows)()
+
     def memory(self) -> MemoryUsage:
         """What is kept of the tasks so far."""
         return sum((part.memory() for part in self.kept), MemoryUsage())
 
     def state(self) -> dict[str, Tensor]:
         """Everything needed to resume after this task, by name."""
-        state = self.net.state()
+        state = self.net.state() if self.trains_net else {}
         for part in self.kept:
             state |= part.state()
         return state
 
     def load_state(self, state: Mapping[str, Tensor]) -> None:
         """Resume from a state."""
-        self.net.load_state(state)
+        if self.trains_net:
+            self.net.load_state(state)
         for part in self.kept:
             part.load_state(state)
 

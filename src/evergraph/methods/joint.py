@@ -18,7 +18,7 @@ class Joint(Learner):
         self.net.restart(task.index)
         for view in (*past, task):
             self.net.grow(view)
-        self.net.fit(task, [self.net.task_batch(view) for view in (*past, task)], watch)
+        self.net.fit(task, self.net.task_batches([*past, task]), watch)
 
 
 ENTRY = MethodEntry(

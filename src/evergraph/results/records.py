@@ -38,7 +38,13 @@ class SmallRecord(BaseModel):
     versions: dict[str, str]
     aa: float
     af: float
+    aa_local: float | None = None
+    af_local: float | None = None
+    aa_global: float | None = None
+    af_global: float | None = None
     matrix: list[list[float | None]] = Field(min_length=1)
+    matrix_local: list[list[float | None]] | None = None
+    matrix_global: list[list[float | None]] | None = None
     learning_accuracy: float
     per_class: list[float | None] = Field(min_length=1)
     plain: Averages

@@ -28,13 +28,23 @@ class Averages(BaseModel):
 
 
 class Summary(BaseModel):
-    """A finished run; accuracies in percent, not rounded, class-balanced on test nodes unless named otherwise."""
+    """A finished run; accuracies in percent, not rounded, class-balanced on test nodes unless named otherwise.
+
+    local: tested in each task's own graph; global: in the whole graph known by then; None where a run was not.
+    """
 
     model_config = ConfigDict(frozen=True)
 
     aa: float
     af: float
+    protocol: str
+    aa_local: float | None
+    af_local: float | None
+    aa_global: float | None
+    af_global: float | None
     matrix: list[list[float | None]]
+    matrix_local: list[list[float | None]] | None
+    matrix_global: list[list[float | None]] | None
     aa_curve: list[float]
     learning_accuracy: float
     backward_transfer: float
@@ -58,6 +68,8 @@ def summarise(record: Record) -> Summary:
     return Summary(
         aa=averages.aa,
         af=averages.af,
+        protocol=record.protocol,
+        **in_both_protocols(record),
         matrix=[percent(row) for row in matrix],
         aa_curve=[float(value) * 100 for value in metrics.accuracy_curve(matrix)],
         learning_accuracy=metrics.learning_accuracy(matrix) * 100,
@@ -70,6 +82,18 @@ def summarise(record: Record) -> Summary:
         peak_bytes=record.peak_bytes,
         remarks=[*record.data.remarks, *record.data.messages],
     )
+
+
+def in_both_protocols(record: Record) -> dict[str, Any]:
+    """AA, AF and matrix of a run, local (task graphs) and global (whole graph)."""
+    found: dict[str, Any] = {}
+    for name, protocol in (("local", "task-graphs"), ("global", "whole-graph")):
+        matrix = record.counts("test", protocol).balanced() if record.tested(protocol) else None
+        averages = None if matrix is None else Averages.of(matrix)
+        found[f"aa_{name}"] = averages and averages.aa
+        found[f"af_{name}"] = averages and averages.af
+        found[f"matrix_{name}"] = None if matrix is None else [percent(row) for row in matrix]
+    return found
 
 
 def percent(values: NDArray[np.float64]) -> list[float | None]:

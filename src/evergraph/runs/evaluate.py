@@ -1,13 +1,13 @@
-"""Counting correct predictions, class by class, on validation and test nodes of all tasks so far."""
+"""Counting correct predictions on validation and test nodes of all tasks so far, in both protocols."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
-from evergraph.backbones import ModelInput, model_input
-from evergraph.data.stream import Setting, Task, TaskStream
+from evergraph.data.stream import Protocol, Setting, Task, TaskStream
 from evergraph.methods.base import Learner
 
 
@@ -21,47 +21,62 @@ class Correct:
 
 @dataclass(frozen=True)
 class _Prepared:
-    inputs: ModelInput
+    """Nodes to predict: what computes their logits, their labels and tasks, and which of them are test nodes."""
+
+    logits: Callable[[], Tensor]
     labels: NDArray[np.int64]
+    tasks: NDArray[np.int64]
     is_test: NDArray[np.bool_]
 
 
 class Evaluator:
-    """Evaluates a learner on the tasks so far; task graphs that do not change are prepared once."""
+    """Evaluates a learner on the tasks so far; task graphs do not change and are prepared once."""
 
-    def __init__(self, stream: TaskStream, device: torch.device):
+    def __init__(self, stream: TaskStream, learner: Learner):
         self.stream = stream
-        self.device = device
-        self._prepared: list[_Prepared] = []
+        self.learner = learner
+        self._local: list[_Prepared] = []
 
-    def __call__(self, learner: Learner, now: int) -> Correct:
-        """Counts after learning task `now`."""
+    def __call__(self, now: int) -> dict[Protocol, Correct]:
+        """Counts after learning task `now`: each task in its own graph, and all tasks in the graph known by now."""
+        while len(self._local) <= now:
+            self._local.append(self._prepare([self.stream.alone(len(self._local))]))
+        whole = self._prepare(self.stream.together(now))
+        return {
+            Protocol.TASK_GRAPHS: self._count(self._local[: now + 1], now),
+            Protocol.WHOLE_GRAPH: self._count([whole], now),
+        }
+
+    def _prepare(self, tasks: list[Task]) -> _Prepared:
+        """The validation and test nodes of tasks that share one graph."""
+        graph = tasks[0].graph
+        task_of = np.full(graph.n_nodes, -1)
+        is_test = np.zeros(graph.n_nodes, dtype=bool)
+        for task in tasks:
+            task_of[task.val] = task_of[task.test] = task.index
+            is_test[task.test] = True
+        rows = np.flatnonzero(task_of >= 0)
+        return _Prepared(self.learner.outputs(graph, rows), graph.labels[rows], task_of[rows], is_test[rows])
+
+    def _count(self, parts: list[_Prepared], now: int) -> Correct:
         n_classes = self.stream.classes_of(now).stop
         val, test = np.zeros((2, n_classes), dtype=np.int64)
-        for index, prepared in enumerate(self._tasks(now)):
-            predicted = self._predict(learner, prepared, self.stream.classes_of(index))
-            hit = predicted == prepared.labels
-            test += np.bincount(prepared.labels[hit & prepared.is_test], minlength=n_classes)
-            val += np.bincount(prepared.labels[hit & ~prepared.is_test], minlength=n_classes)
+        for part in parts:
+            hit = self._predict(part) == part.labels
+            test += np.bincount(part.labels[hit & part.is_test], minlength=n_classes)
+            val += np.bincount(part.labels[hit & ~part.is_test], minlength=n_classes)
         return Correct(val, test)
 
-    def _tasks(self, now: int) -> list[_Prepared]:
-        if self.stream.config.inter_task_edges:
-            return [self._prepare(task) for task in self.stream.seen(now)]
-        while len(self._prepared) <= now:
-            self._prepared.append(self._prepare(self.stream[len(self._prepared)]))
-        return self._prepared[: now + 1]
-
-    def _prepare(self, task: Task) -> _Prepared:
-        rows = np.sort(np.concatenate([task.val, task.test]))
-        inputs = model_input(task.graph, rows, self.device)
-        return _Prepared(inputs, task.graph.labels[rows], np.isin(rows, task.test))
-
-    def _predict(self, learner: Learner, prepared: _Prepared, own: range) -> NDArray[np.int64]:
-        logits = learner.net.logits(prepared.inputs)
+    def _predict(self, part: _Prepared) -> NDArray[np.int64]:
+        logits = part.logits().cpu().numpy()
         if self.stream.config.setting is Setting.TASK_IL:
-            return logits[:, own.start : own.stop].argmax(dim=1).cpu().numpy() + own.start
-        best: NDArray[np.int64] = logits.argmax(dim=1).cpu().numpy()
+            logits = logits.copy()
+            for index in np.unique(part.tasks):
+                own = self.stream.classes_of(int(index))
+                others = np.ones(logits.shape[1], dtype=bool)
+                others[own.start : own.stop] = False
+                logits[np.ix_(part.tasks == index, others)] = -np.inf
+        best: NDArray[np.int64] = logits.argmax(axis=1)
         return best
 
 

@@ -19,7 +19,7 @@ from evergraph.errors import ConfigError, StoreError
 from evergraph.methods import METHODS
 from evergraph.runs.build import make_learner, open_stream
 from evergraph.runs.config import RunConfig
-from evergraph.runs.evaluate import Evaluator, totals
+from evergraph.runs.evaluate import Correct, Evaluator, totals
 from evergraph.runs.process import PeakMemory, torch_threads
 from evergraph.runs.record import SCHEMA_VERSION, DataRecord, Record, TaskRecord
 from evergraph.runs.store import RunStore
@@ -96,18 +96,19 @@ def _learn_tasks(config: RunConfig, stream: TaskStream, store: RunStore, watch: 
                 f"{store.folder} was begun on other data than is here now; start a new run without --resume"
             )
         learner.load_state(store.state())
-    evaluate = Evaluator(stream, learner.net.device)
+    evaluate = Evaluator(stream, learner)
     with_past = METHODS[config.method_name].sees_past
     for index in range(len(tasks), len(stream)):
         watch.task(index, len(stream))
         *past, task = stream.views(index, with_past=with_past)
         learner.learn(task, past, watch)
         with watch.phase("evaluate"):
-            correct = evaluate(learner, index)
+            found = {protocol.value: counted(correct) for protocol, correct in evaluate(index).items()}
         tasks.append(
             TaskRecord(
                 data=data,
-                correct={"val": correct.val.tolist(), "test": correct.test.tolist()},
+                correct=found.pop(stream.config.protocol.value),
+                correct_in=found,
                 seconds=watch.take(),
                 memory=learner.memory(),
                 peak_bytes=peak.bytes,
@@ -116,6 +117,11 @@ def _learn_tasks(config: RunConfig, stream: TaskStream, store: RunStore, watch: 
         )
         store.save_task(index, tasks[-1], learner.state())
     store.finish(make_record(config, stream, tasks))
+
+
+def counted(correct: Correct) -> dict[str, list[int]]:
+    """Counts of correct predictions by split, as they are recorded."""
+    return {"val": correct.val.tolist(), "test": correct.test.tolist()}
 
 
 def data_record(stream: TaskStream) -> DataRecord:
@@ -154,12 +160,22 @@ def make_record(config: RunConfig, stream: TaskStream, tasks: list[TaskRecord]) 
         data=tasks[-1].data,
         first_class=[stream.classes_of(index).start for index in range(len(stream))] + [stream.n_classes],
         total=dict(zip(("val", "test"), (part.tolist() for part in totals(stream)), strict=True)),
-        correct={split: [task.correct[split] for task in tasks] for split in ("val", "test")},
+        correct=by_split([task.correct for task in tasks]),
+        correct_in={
+            name: by_split([task.correct_in[name] for task in tasks])
+            for name in tasks[0].correct_in
+            if all(name in task.correct_in for task in tasks)
+        },
         seconds=[task.seconds for task in tasks],
         memory=[task.memory for task in tasks],
         peak_bytes=max(task.peak_bytes for task in tasks),
         finished=tasks[-1].finished,
     )
+
+
+def by_split(rows: list[dict[str, list[int]]]) -> dict[str, list[list[int]]]:
+    """The counts of each task, by split."""
+    return {split: [row[split] for row in rows] for split in ("val", "test")}
 
 
 def versions() -> dict[str, str]:

@@ -34,10 +34,14 @@ class DataRecord(_Part):
 
 
 class TaskRecord(_Part):
-    """What one finished task yielded: correct predictions of each class so far, by split."""
+    """What one finished task yielded: correct predictions of each class so far, by split.
+
+    correct: in the protocol of the run; correct_in: in the others, by protocol.
+    """
 
     data: DataRecord
     correct: dict[str, list[int]]
+    correct_in: dict[str, dict[str, list[int]]] = {}
     seconds: dict[str, float]
     memory: MemoryUsage
     peak_bytes: int
@@ -49,7 +53,8 @@ class Record(_Part):
 
     config: all settings; changed: the dotted names of those that differ from their defaults (None in version 1).
     first_class: the first class of each task and, last, the number of classes; total: nodes of each class, by
-    split; correct: for each task learned the correct predictions of each class so far, by split.
+    split; correct: for each task learned the correct predictions of each class so far, by split, in the protocol of
+    the run; correct_in: the same in other protocols, by name (empty in records of before).
     """
 
     schema_version: int = Field(1, ge=1)
@@ -60,6 +65,7 @@ class Record(_Part):
     first_class: list[int]
     total: dict[str, list[int]]
     correct: dict[str, list[list[int]]]
+    correct_in: dict[str, dict[str, list[list[int]]]] = {}
     seconds: list[dict[str, float]]
     memory: list[MemoryUsage]
     peak_bytes: int
@@ -67,17 +73,28 @@ class Record(_Part):
 
     @model_validator(mode="after")
     def _counts_fit(self) -> "Record":
+        counts = (self.correct, *self.correct_in.values())
         for split, total in self.total.items():
-            for row in self.correct.get(split, []):
+            for row in (row for tested in counts for row in tested.get(split, [])):
                 if len(row) > len(total) or any(not 0 <= n <= most for n, most in zip(row, total, strict=False)):
                     raise ValueError(
                         f"correct {split} predictions of at most {total} are wanted, got {row} instead"
                     )
         return self
 
-    def counts(self, split: str = "test") -> Counts:
-        """The counts of a split, from which every accuracy follows."""
-        rows, total = self.correct[split], np.array(self.total[split], dtype=np.int64)
+    @property
+    def protocol(self) -> str:
+        """How the run learned: task-graphs or whole-graph."""
+        return "whole-graph" if self.config.get("stream", {}).get("inter_task_edges") else "task-graphs"
+
+    def tested(self, protocol: str) -> bool:
+        """Whether the run was tested in a protocol; runs of before were in their own only."""
+        return protocol == self.protocol or protocol in self.correct_in
+
+    def counts(self, split: str = "test", protocol: str | None = None) -> Counts:
+        """The counts of a split, from which every accuracy follows; in the run's own protocol or another."""
+        correct_by_split = self.correct if protocol in (None, self.protocol) else self.correct_in[str(protocol)]
+        rows, total = correct_by_split[split], np.array(self.total[split], dtype=np.int64)
         correct = np.full((len(rows), len(total)), -1, dtype=np.int64)
         for index, row in enumerate(rows):
             correct[index, : len(row)] = row

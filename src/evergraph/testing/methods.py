@@ -9,7 +9,6 @@ import pytest
 import torch
 from scipy import sparse
 
-from evergraph.backbones import model_input
 from evergraph.config import Settings, validated
 from evergraph.data.graph import make_graph
 from evergraph.data.stream import TaskView
@@ -17,7 +16,6 @@ from evergraph.methods import METHODS
 from evergraph.runs.build import make_learner
 from evergraph.runs.config import RunConfig
 from evergraph.testing.samples import (
-    CPU,
     assert_same_bits,
     learn_tasks,
     learned,
@@ -122,7 +120,7 @@ class MethodContract:
         for index in range(2):
             learn_tasks(learner, config, stream, range(index, index + 1))
             (task,) = stream.views(index, with_past=False)
-            logits = learner.net.logits(model_input(task.graph, task.train, CPU))[:, list(task.classes)]
+            logits = learner.logits(task.graph, task.train)[:, list(task.classes)]
             right = logits.argmax(dim=1).numpy() + task.classes[0] == task.train_labels
             assert right.mean() >= 0.9
 

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from torch import Tensor
 
-from evergraph.backbones import BACKBONES, model_input
+from evergraph.backbones import BACKBONES
 from evergraph.data.graph import Graph, make_graph
 from evergraph.data.stream import TaskStream, make_stream
 from evergraph.methods import METHODS, Learner
@@ -95,14 +95,14 @@ def outputs_are_sound(config: RunConfig, graph: Graph) -> None:
     """The method learns all tasks of a graph, and its outputs are finite numbers for all classes."""
     stream = stream_of(graph, config)
     learner = make_learner(config, graph.n_features)
-    evaluate = Evaluator(stream, CPU)
+    evaluate = Evaluator(stream, learner)
     for index, task in enumerate(stream):
         learn_tasks(learner, config, stream, range(index, index + 1))
-        logits = learner.net.logits(model_input(task.graph, None, CPU))
+        logits = learner.logits(task.graph)
         assert logits.shape == (task.graph.n_nodes, stream.classes_of(index).stop)
         assert logits.isfinite().all()
-        correct = evaluate(learner, index)
-        assert len(correct.test) == stream.classes_of(index).stop
+        for correct in evaluate(index).values():
+            assert len(correct.test) == stream.classes_of(index).stop
     assert all(value.isfinite().all() for value in learner.net.model.state_dict().values())
 
 

@@ -41,8 +41,8 @@ class Net:
         self.task_of_class = self.task_of_class[:0]
 
     def grow(self, task: TaskView) -> None:
-        """Make room for the classes of a task."""
-        count = len(task.classes)
+        """Make room for the classes of a task that are new; indices are given in order of arrival."""
+        count = sum(label >= self.n_classes for label in task.classes)
         self.model.head.grow(count, torch_generator(self.seed, Purpose.PARAMETERS, 1 + task.index))
         arrived = torch.full((count,), task.index, device=self.device)
         self.task_of_class = torch.cat([self.task_of_class, arrived])
@@ -56,9 +56,17 @@ class Net:
 
         Where the classes' losses are averaged, each of k classes has a k-th of that.
         """
-        weights = scale / np.bincount(labels)[labels]
+        return self._batch(graph, rows, labels, self._weights(labels, scale))
+
+    def _weights(self, labels: NDArray[np.int64], scale: float = 1.0) -> NDArray[np.float64]:
+        weights: NDArray[np.float64] = scale / np.bincount(labels)[labels]
         if self.config.class_losses is ClassLosses.MEAN:
             weights /= len(np.unique(labels))
+        return weights
+
+    def _batch(
+        self, graph: Graph, rows: NDArray[np.int64], labels: NDArray[np.int64], weights: NDArray[np.float64]
+    ) -> Batch:
         target = torch.as_tensor(labels, device=self.device)
         return Batch(
             model_input(graph, rows, self.device),
@@ -70,6 +78,19 @@ class Net:
     def task_batch(self, task: TaskView) -> Batch:
         """A task's training nodes as a batch."""
         return self.batch(task.graph, task.train, task.train_labels)
+
+    def task_batches(self, tasks: Sequence[TaskView]) -> list[Batch]:
+        """The training nodes of several tasks; those in the same graph make one batch, so it is propagated once."""
+        graphs = {id(task.graph.adjacency): task.graph for task in tasks}
+        batches = []
+        for key, graph in graphs.items():
+            here = [task for task in tasks if id(task.graph.adjacency) == key]
+            rows = np.concatenate([task.train for task in here])
+            labels = np.concatenate([task.train_labels for task in here])
+            weights = np.concatenate([self._weights(task.train_labels) for task in here])
+            order = np.argsort(rows)
+            batches.append(self._batch(graph, rows[order], labels[order], weights[order]))
+        return batches
 
     def allowed(self, labels: Tensor) -> Tensor | None:
         """Which classes a node of each label competes with: its own task's, or (None) all of them."""
