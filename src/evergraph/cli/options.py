@@ -14,6 +14,13 @@ class ExecutorName(StrEnum):
     RAY = "ray"
 
 
+class ProtocolName(StrEnum):
+    """In which graph tasks are learned; every run is tested in both."""
+
+    TASK_GRAPHS = "task-graphs"
+    WHOLE_GRAPH = "whole-graph"
+
+
 def _load_plugins(paths: list[Path] | None) -> list[Path] | None:
     """Before anything else is looked at, so that other options can name what a plug-in brings."""
     if paths:
@@ -48,6 +55,13 @@ Plugins = Annotated[
         callback=_load_plugins,
         is_eager=True,
         help="Python file with more methods, backbones, scores or data sets.",
+    ),
+]
+ProtocolOption = Annotated[
+    ProtocolName | None,
+    typer.Option(
+        "--protocol",
+        help="Learn each task in its own subgraph (task-graphs, as the paper) or in the graph known so far.",
     ),
 ]
 SetOption = Annotated[

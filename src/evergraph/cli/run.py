@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from evergraph.cli.console import STDERR, STDOUT, ProgressWatch, note, print_json
-from evergraph.cli.options import AsJson, DataDir, Features, Plugins, SetOption
+from evergraph.cli.options import AsJson, DataDir, Features, Plugins, ProtocolName, ProtocolOption, SetOption
 from evergraph.errors import RunError
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ def run_command(
     budget: Annotated[
         int | None, typer.Option(help="Nodes kept for each class, for methods with a memory.")
     ] = None,
+    protocol: ProtocolOption = None,
     features: Features = None,
     settings: SetOption = None,
     config: Annotated[
@@ -52,6 +53,7 @@ def run_command(
         "dataset.features": features,
         "backbone.name": backbone,
         "train.epochs": epochs,
+        "stream.inter_task_edges": None if protocol is None else protocol is ProtocolName.WHOLE_GRAPH,
         **{f"seeds.{kind}": seed for kind in ("split", "order", "init")},
     }
     values = merged(values, assigned({}, [(key.split("."), v) for key, v in flags.items() if v is not None]))

@@ -49,7 +49,8 @@ def verdict_lines(record: Record) -> list[str]:
     seconds = ", ".join(f"{phase} {value:.1f} s" for phase, value in summary.seconds.items())
     memory = summary.memory
     lines = [
-        f"AA {summary.aa:.2f} %   AF {summary.af:.2f} %   (class-balanced, test)",
+        f"AA {summary.aa:.2f} %   AF {summary.af:.2f} %   (class-balanced, test, protocol {summary.protocol})",
+        *both_protocols(summary),
         f"plain accuracy: AA {summary.plain.aa:.2f} %   validation: AA {summary.val.aa:.2f} %",
         f"time: {seconds}; peak memory {summary.peak_bytes / 2**20:.0f} MiB",
     ]
@@ -60,14 +61,29 @@ def verdict_lines(record: Record) -> list[str]:
     return lines + [f"note: {remark}" for remark in summary.remarks]
 
 
+def both_protocols(summary: Summary) -> list[str]:
+    """The same run tested both ways, where it was."""
+    if summary.aa_local is None or summary.aa_global is None:
+        return []
+    return [
+        f"local (each task in its own graph): AA {summary.aa_local:.2f} %   "
+        f"global (whole graph, no task id): AA {summary.aa_global:.2f} %"
+    ]
+
+
+def shown(value: float | None) -> str:
+    """A percentage with one digit, a dash where it was not measured."""
+    return "–" if value is None else f"{value:.1f}"
+
+
 def comparison_table(records: list[Record]) -> Table:
     """One row for each method: AA, AF, seconds and what it keeps of the past."""
     first = records[0].config
     data = data_title(first["dataset"], records[0].data.name)
-    heading = f"{data} · {first['backbone']['name']} · seed {first['seeds']['init']}"
+    heading = f"{data} · {first['backbone']['name']} · seed {first['seeds']['init']} · {records[0].protocol}"
     table = Table(title=heading, title_justify="left")
     table.add_column("method")
-    for name in ("AA, %", "AF, %", "time, s", "kept of the past, MiB"):
+    for name in ("AA, %", "AF, %", "local AA, %", "global AA, %", "time, s", "kept of the past, MiB"):
         table.add_column(name, justify="right")
     for record in records:
         summary = summarise(record)
@@ -75,6 +91,8 @@ def comparison_table(records: list[Record]) -> Table:
             record.config["method"]["name"],
             f"{summary.aa:.1f}",
             f"{summary.af:.1f}",
+            shown(summary.aa_local),
+            shown(summary.aa_global),
             f"{sum(value for phase, value in summary.seconds.items() if phase != 'load'):.1f}",
             f"{summary.memory.bytes / 2**20:.2f}",
         )
