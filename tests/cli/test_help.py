@@ -29,6 +29,7 @@ COMMANDS = [
     "run",
     "score",
     "bench",
+    "recommend",
     "reproduce",
     "list",
     "show",

@@ -12,7 +12,7 @@ from importlib.util import find_spec
 import typer
 
 from evergraph import __version__
-from evergraph.cli import bench, data, listing, report, run, score, show
+from evergraph.cli import bench, data, listing, recommend, report, run, score, show
 from evergraph.cli.console import STDERR, note
 from evergraph.errors import ConfigError, ConvergenceError, DataError, RunError, StoreError
 
@@ -28,6 +28,7 @@ app = typer.Typer(
 )
 app.command("run", epilog=run.EXAMPLE)(run.run_command)
 app.command("score", epilog=score.EXAMPLE)(score.score_command)
+app.command("recommend", epilog=recommend.EXAMPLE)(recommend.recommend_command)
 app.command("bench", epilog=bench.EXAMPLE)(bench.bench_command)
 app.command("list", epilog=listing.EXAMPLE)(listing.list_command)
 app.command("show", epilog=show.EXAMPLE)(show.show_command)

@@ -84,6 +84,11 @@ def summarise(record: Record) -> Summary:
     )
 
 
+def learning_seconds(summary: Summary) -> float:
+    """The time that learning took: all phases but reading the data and evaluating."""
+    return sum(value for phase, value in summary.seconds.items() if phase not in ("load", "evaluate"))
+
+
 def in_both_protocols(record: Record) -> dict[str, Any]:
     """AA, AF and matrix of a run, local (task graphs) and global (whole graph)."""
     found: dict[str, Any] = {}

@@ -1,0 +1,114 @@
+"""evergraph recommend: which method for this data."""
+
+import time
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from evergraph.cli.console import STDERR, STDOUT, ProgressWatch, note, print_json
+from evergraph.cli.options import AsJson, DataDir, Features, Plugins, SetOption
+
+if TYPE_CHECKING:
+    from evergraph.experiments.recommend import Candidate
+    from evergraph.runs.config import RunConfig
+
+EXAMPLE = "Example: evergraph recommend --dataset digits --method ncm,ssm --epochs 20"
+
+
+def recommend_command(
+    dataset: Annotated[str, typer.Option(help="Name of a data set, or path of a graph file.")],
+    method: Annotated[str | None, typer.Option(help="Methods to compare, with commas; several by default.")] = None,
+    minutes: Annotated[float, typer.Option(min=0, help="No method is begun after this time.")] = 5.0,
+    epochs: Annotated[int | None, typer.Option(help="Epochs for each task, where a method trains.")] = None,
+    seed: Annotated[int, typer.Option(help="Seed of split, class order and initialisation.")] = 0,
+    features: Features = None,
+    settings: SetOption = None,
+    out: Annotated[Path, typer.Option(help="Folder of the runs and of recommendation.png.")] = Path("runs"),
+    data_dir: DataDir = None,
+    plugin: Plugins = None,
+    as_json: AsJson = False,
+) -> None:
+    """Compare methods on validation nodes in the whole graph, and recommend one."""
+    from evergraph.config import assigned, merged, parse_assignment
+    from evergraph.experiments.recommend import recommend_configs, recommended
+    from evergraph.report.frontier import write_frontier
+    from evergraph.runs.process import keep_freed_memory
+
+    keep_freed_memory()
+    flags = {
+        "dataset.name": dataset,
+        "dataset.features": features,
+        "train.epochs": epochs,
+        **{f"seeds.{kind}": seed for kind in ("split", "order", "init")},
+    }
+    values = assigned({}, [(key.split("."), value) for key, value in flags.items() if value is not None])
+    sets = [parse_assignment(text) for text in settings or []]
+    configs = recommend_configs(merged(values, assigned({}, sets)), _names(method))
+    candidates, left_out = _measured(configs, out, data_dir, minutes)
+    choice = recommended(candidates)
+    picture = write_frontier([asdict(one) for one in candidates], out / "recommendation.png", dataset)
+    answer: dict[str, Any] = {
+        "recommended": None if choice is None else choice.method,
+        "methods": [asdict(one) for one in candidates],
+        "left_out": left_out,
+        "picture": str(picture),
+    }
+    if as_json:
+        print_json(answer)
+        return
+    _print(candidates, choice)
+    for name, reason in left_out.items():
+        note(f"{name} left out: {reason}")
+    STDERR.print(f"picture: {picture}", highlight=False, soft_wrap=True)
+
+
+def _names(method: str | None) -> list[str] | None:
+    from evergraph.methods import METHODS
+
+    return None if method is None else [METHODS.canonical(name.strip()) for name in method.split(",")]
+
+
+def _measured(
+    configs: "list[RunConfig]", out: Path, data_dir: Path | None, minutes: float
+) -> "tuple[list[Candidate], dict[str, str]]":
+    """The methods that were measured, the first one always; the reasons why others were not."""
+    from evergraph.experiments.local import reason
+    from evergraph.experiments.recommend import candidate
+    from evergraph.runs.execute import run
+
+    start = time.monotonic()
+    found: list[Candidate] = []
+    left_out: dict[str, str] = {}
+    for config in configs:
+        name = config.method_name
+        if found and time.monotonic() - start > 60 * minutes:
+            left_out[name] = f"the {minutes:g} minutes were over (--minutes)"
+            continue
+        STDERR.print(f"{name} …", highlight=False)
+        try:
+            with ProgressWatch(config.train.epochs) as watch:
+                found.append(candidate(run(config, out, data_dir=data_dir, resume=True, watch=watch)))
+        except (ArithmeticError, RuntimeError) as error:  # of this method; bad data or settings end the command
+            left_out[name] = reason(error)
+    return found, left_out
+
+
+def _print(candidates: "list[Candidate]", choice: "Candidate | None") -> None:
+    from rich.table import Table
+
+    from evergraph.experiments.recommend import MARGIN
+
+    table = Table("method", title="validation nodes, whole graph, no task id", title_justify="left")
+    for heading in ("AA, %", "AF, %", "kept of the past, MiB", "time, s"):
+        table.add_column(heading, justify="right")
+    for one in sorted(candidates, key=lambda one: -one.aa):
+        name = f"{one.method} (needs all data)" if one.needs_all_data else one.method
+        cells = (f"{one.aa:.1f}", f"{one.af:.1f}", f"{one.kept_bytes / 2**20:.2f}", f"{one.seconds:.1f}")
+        table.add_row(name, *cells, style="bold" if one is choice else None)
+    STDOUT.print(table)
+    if choice is not None:
+        STDOUT.print(
+            f"recommended: {choice.method} (keeps least within {MARGIN} points of the best)", highlight=False
+        )

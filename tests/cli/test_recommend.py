@@ -1,0 +1,40 @@
+"""evergraph recommend as a user calls it."""
+
+from pathlib import Path
+
+from .conftest import Call, write_tiny
+
+
+def arguments(tmp_path: Path) -> tuple[object, ...]:
+    data = write_tiny(tmp_path / "tiny.npz")
+    return ("recommend", "--dataset", data, "--features", "degree", "--epochs", "2", "--out", tmp_path / "runs")
+
+
+def test_methods_are_compared_on_validation_nodes_and_one_is_named(call: Call, tmp_path: Path) -> None:
+    answer = call(*arguments(tmp_path), "--method", "finetune,ssm,joint", "--json").json()
+    assert [row["method"] for row in answer["methods"]] == ["finetune", "ssm", "joint"]
+    assert answer["recommended"] in ("finetune", "ssm")
+    assert answer["left_out"] == {}
+    assert Path(answer["picture"]).stat().st_size > 10_000
+    for row in answer["methods"]:
+        shown = call("show", row["run_dir"], "--json").json()
+        assert shown["val"]["aa"] == row["aa"]
+        assert shown["protocol"] == "whole-graph"
+
+
+def test_the_table_marks_the_bound_and_names_the_choice(call: Call, tmp_path: Path) -> None:
+    answer = call(*arguments(tmp_path), "--method", "ssm,joint")
+    assert "joint (needs all data)" in answer.out
+    assert "recommended: ssm" in answer.out
+
+
+def test_when_the_time_is_over_the_rest_is_left_out_with_a_word(call: Call, tmp_path: Path) -> None:
+    answer = call(*arguments(tmp_path), "--method", "ssm,finetune", "--minutes", "0", "--json").json()
+    assert [row["method"] for row in answer["methods"]] == ["ssm"]
+    assert "--minutes" in answer["left_out"]["finetune"]
+
+
+def test_bad_input_is_one_sentence(call: Call, tmp_path: Path) -> None:
+    answer = call(*arguments(tmp_path), "--method", "smm")
+    assert answer.code == 2
+    assert "did you mean 'ssm'" in answer.err
