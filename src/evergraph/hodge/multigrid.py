@@ -1,4 +1,4 @@
-"""Algebraic multigrid as a preconditioner, for mesh-like graphs on which conjugate gradients stall."""
+"""Algebraic multigrid as a preconditioner, for mesh-like graphs on which Jacobi converges slowly."""
 
 import numpy as np
 from scipy.sparse import csr_array, csr_matrix, diags_array
@@ -12,8 +12,8 @@ from evergraph.hodge.components import Components
 def multigrid(matrix: csr_array, components: Components) -> Precondition:
     """Return one V-cycle of smoothed aggregation for a singular matrix (n, n), grounded at a node per component.
 
-    Grounding adds a positive number to one diagonal entry of each component. That makes the matrix regular and
-    changes no solution: for a consistent right side the grounded node is zero in it, so the added term is too.
+    Grounding adds a positive number to one diagonal entry per component, which makes the matrix regular. It
+    changes no solution: for a consistent right side the solution, and so the added term, is zero at that node.
     """
     try:
         import pyamg
