@@ -1,4 +1,4 @@
-"""What a method is: a learner, its settings and a line in the table."""
+"""Methods: a learner, its settings and its entry in the table."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
@@ -15,23 +15,20 @@ from evergraph.watch import Watch
 
 
 class Kept(Protocol):
-    """Something that a learner keeps of the past, such as a replay buffer."""
+    """Something that a learner keeps of the past, such as a replay buffer.
 
-    def memory(self) -> MemoryUsage:
-        """What it takes."""
-        ...
+    `state` is everything needed to resume, under its own names; `load_state` ignores all other names.
+    """
 
-    def state(self) -> dict[str, Tensor]:
-        """Everything needed to resume, by names of its own."""
-        ...
+    def memory(self) -> MemoryUsage: ...
 
-    def load_state(self, state: Mapping[str, Tensor]) -> None:
-        """The inverse of `state`; names that are not its own are ignored."""
-        ...
+    def state(self) -> dict[str, Tensor]: ...
+
+    def load_state(self, state: Mapping[str, Tensor]) -> None: ...
 
 
 class Learner(ABC):
-    """A method at work: `net` is its model, `kept` is all it keeps of the past besides."""
+    """A method that learns: `net` is its model, `kept` is what else it keeps of the past."""
 
     def __init__(self, net: Net, *kept: Kept):
         self.net = net
@@ -39,10 +36,10 @@ class Learner(ABC):
 
     @abstractmethod
     def learn(self, task: TaskView, past: Sequence[TaskView], watch: Watch) -> None:
-        """Learn a task; `past` is empty unless the method's entry says that it sees the past."""
+        """Learn a task; `past` is empty unless the method's entry has `sees_past`."""
 
     def memory(self) -> MemoryUsage:
-        """What is kept of the tasks so far."""
+        """The memory of all that is kept of past tasks."""
         return sum((part.memory() for part in self.kept), MemoryUsage())
 
     def state(self) -> dict[str, Tensor]:
@@ -60,12 +57,12 @@ class Learner(ABC):
 
 
 class NoSettings(Settings):
-    """A method without settings of its own."""
+    """The settings of a method without any."""
 
 
 @dataclass(frozen=True)
 class MethodEntry:
-    """A method's line in the table; build(net, settings) makes the learner."""
+    """A method's entry in the table; build(net, settings) makes the learner."""
 
     summary: str
     paper: str

@@ -52,9 +52,8 @@ class SSM(Learner):
         config = self.config
         rng = numpy_generator(self.net.seed, Purpose.SELECTION, task.index)
         chance = rng.random(len(task.train))
-        centres = task.train[
-            select_per_class(chance, task.train_labels, config.budget, Selection.DETERMINISTIC, rng)
-        ]
+        kept = select_per_class(chance, task.train_labels, config.budget, Selection.DETERMINISTIC, rng)
+        centres = task.train[kept]
         budget = config.neighbour_budget * len(task.classes)
         extra = sample_neighbours(task.graph, centres, config.neighbours, budget, config.hops, rng)
         self.buffer.add_with_neighbours(task.graph, centres, extra)
