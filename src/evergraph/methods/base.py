@@ -9,6 +9,7 @@ from torch import Tensor
 
 from evergraph.config import Settings
 from evergraph.data.stream import TaskView
+from evergraph.replay.buffer import ReplayBuffer
 from evergraph.replay.usage import MemoryUsage
 from evergraph.training.net import Net
 from evergraph.watch import Watch
@@ -54,6 +55,15 @@ class Learner(ABC):
         self.net.load_state(state)
         for part in self.kept:
             part.load_state(state)
+
+
+class ReplayLearner(Learner):
+    """A learner that keeps a replay buffer."""
+
+    def __init__(self, net: Net, config: Any):
+        self.config = config
+        self.buffer = ReplayBuffer()
+        super().__init__(net, self.buffer)
 
 
 class NoSettings(Settings):

@@ -11,12 +11,10 @@ from scipy import sparse
 
 from evergraph.config import Settings
 from evergraph.data.stream import TaskView
-from evergraph.methods.base import Learner, MethodEntry
-from evergraph.replay.buffer import ReplayBuffer
+from evergraph.methods.base import MethodEntry, ReplayLearner
 from evergraph.replay.selection import Selection, select_per_class
 from evergraph.scores import SCORES, ScoreContext, Space
 from evergraph.seeding import Purpose, numpy_generator
-from evergraph.training.net import Net
 from evergraph.watch import Watch
 
 
@@ -53,13 +51,10 @@ class ERGNNCoverageConfig(ERGNNConfig):
     score: NodeScore = NodeScore.CM
 
 
-class ERGNN(Learner):
+class ERGNN(ReplayLearner):
     """β_e · loss + (1 - β_e) · replay loss, with β_e = |B| / (|B| + |V_t|); the first task has the loss alone."""
 
-    def __init__(self, net: Net, config: ERGNNConfig):
-        self.config = config
-        self.buffer = ReplayBuffer()
-        super().__init__(net, self.buffer)
+    config: ERGNNConfig
 
     def learn(self, task: TaskView, past: Sequence[TaskView], watch: Watch) -> None:
         self.net.grow(task)

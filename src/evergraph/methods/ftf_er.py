@@ -13,13 +13,12 @@ from pydantic import Field, model_validator
 from evergraph.config import Settings
 from evergraph.data.stream import TaskView
 from evergraph.hodge import Orientation
-from evergraph.methods.base import Learner, MethodEntry
-from evergraph.replay.buffer import ReplayBuffer
+from evergraph.methods.base import MethodEntry, ReplayLearner
 from evergraph.replay.neighbours import NeighbourStorage, sample_neighbours
 from evergraph.replay.selection import Selection, mix, select_per_class
 from evergraph.scores import SCORES, Scope, ScoreContext, Space
 from evergraph.seeding import Purpose, numpy_generator
-from evergraph.training.net import Net, Parameters
+from evergraph.training.net import Parameters
 from evergraph.watch import Watch
 
 
@@ -73,13 +72,10 @@ class FTFERProbConfig(FTFERConfig):
     selection: Selection = Selection.PROBABILISTIC
 
 
-class FTFER(Learner):
+class FTFER(ReplayLearner):
     """Trains on the current task and the buffer, then scores the task's nodes and keeps some of each class."""
 
-    def __init__(self, net: Net, config: FTFERConfig):
-        self.config = config
-        self.buffer = ReplayBuffer()
-        super().__init__(net, self.buffer)
+    config: FTFERConfig
 
     def learn(self, task: TaskView, past: Sequence[TaskView], watch: Watch) -> None:
         config, rng = self.config, numpy_generator(self.net.seed, Purpose.SELECTION, task.index)

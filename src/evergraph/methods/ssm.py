@@ -6,12 +6,10 @@ from pydantic import Field
 
 from evergraph.config import Settings
 from evergraph.data.stream import TaskView
-from evergraph.methods.base import Learner, MethodEntry
-from evergraph.replay.buffer import ReplayBuffer
+from evergraph.methods.base import MethodEntry, ReplayLearner
 from evergraph.replay.neighbours import NeighbourStorage, sample_neighbours
 from evergraph.replay.selection import Selection, select_per_class
 from evergraph.seeding import Purpose, numpy_generator
-from evergraph.training.net import Net
 from evergraph.watch import Watch
 
 
@@ -31,13 +29,10 @@ class SSMRandomConfig(SSMConfig):
     neighbours: NeighbourStorage = NeighbourStorage.RANDOM
 
 
-class SSM(Learner):
+class SSM(ReplayLearner):
     """Loss + λ · loss of the centre nodes in the sparsified subgraphs; their neighbours only send messages."""
 
-    def __init__(self, net: Net, config: SSMConfig):
-        self.config = config
-        self.buffer = ReplayBuffer()
-        super().__init__(net, self.buffer)
+    config: SSMConfig
 
     def learn(self, task: TaskView, past: Sequence[TaskView], watch: Watch) -> None:
         self.net.grow(task)

@@ -42,11 +42,7 @@ def select(scores: NDArray[np.float64], budget: int, how: Selection, rng: np.ran
 
 
 def select_per_class(
-    scores: NDArray[np.float64],
-    labels: NDArray[np.int64],
-    budget: int,
-    how: Selection,
-    rng: np.random.Generator,
+    scores: NDArray[np.float64], labels: NDArray[np.int64], budget: int, how: Selection, rng: np.random.Generator
 ) -> NDArray[np.int64]:
     """The positions of the nodes to keep, ascending: at most `budget` of each class."""
     kept = []
