@@ -1,8 +1,7 @@
 """The table of backbones; each is one file with a module and its settings."""
 
 from evergraph.backbones import gat, gcn, gin
-from evergraph.backbones.base import Backbone, BackboneEntry
-from evergraph.backbones.custom import CustomBackbone
+from evergraph.backbones.base import Backbone, BackboneEntry, CustomBackbone
 from evergraph.backbones.message import MessageGraph, ModelInput, NodeFeatures, Norm, model_input
 from evergraph.registry import Registry
 

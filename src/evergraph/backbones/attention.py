@@ -1,7 +1,7 @@
-"""Graph attention: each row of a pattern averages what its columns send, with softmax weights of its own.
+"""Graph attention: each row of a pattern averages the values of its columns with softmax weights.
 
-A head is worked through on its own: the values of one head's entries stay in the processor's cache, those of all
-heads side by side do not, and an epoch of attention is little else than reading them again and again.
+One head is computed at a time: the values of one head's entries stay in the processor's cache, those of all heads
+do not, and reading them is most of the time of an epoch.
 """
 
 from typing import Any
@@ -13,7 +13,7 @@ from torch.nn.functional import leaky_relu
 from evergraph.backbones.products import Pattern, csr_product, sampled_product, weighted_product
 
 SAFE = 16.0
-"""Up to this size, exp is far from the bounds of 32 bits whatever the row, and nothing need be subtracted first."""
+"""Up to this size exp is far from the bounds of float32, and the row maximum need not be subtracted."""
 
 
 def attention(pattern: Pattern, to: Tensor, sent: Tensor, slope: float) -> Tensor:
@@ -40,7 +40,7 @@ def attended(
 def attended_step_by_step(
     pattern: Pattern, to: Tensor, sent: Tensor, dense: Tensor, factor: Tensor | None, slope: float
 ) -> Tensor:
-    """`attended`, one differentiable step after the other: slower, but differentiable any number of times."""
+    """`attended` in differentiable steps: slower, but differentiable any number of times."""
     weights = attention(pattern, to[:, None], sent[:, None], slope).squeeze(1)
     return weighted_product(pattern, weights if factor is None else weights * factor, dense)
 
@@ -48,8 +48,8 @@ def attended_step_by_step(
 class _Attended(torch.autograd.Function):
     """With e = exp(LeakyReLU(to_i + sent_j)), n_i = Σ_j e_ij and f the factor: out_i = Σ_j f_ij e_ij dense_j / n_i.
 
-    For a gradient G of the output, that of log e_ij is e_ij (f_ij G_i·dense_j - G_i·out_i) / n_i: what softmax
-    takes off is a product of rows, and nothing is divided entry by entry.
+    For a gradient G of the output, that of log e_ij is e_ij (f_ij G_i·dense_j - G_i·out_i) / n_i: the correction
+    for softmax is a product of rows, and no division is done entry by entry.
     """
 
     @staticmethod
@@ -73,8 +73,8 @@ class _Attended(torch.autograd.Function):
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
         to, sent, dense, factor, raw, e, kept, total, out = ctx.saved_tensors
         pattern: Pattern = ctx.pattern
-        if torch.is_grad_enabled():  # to be differentiated again, which the way below is not made for
-            # As views, for `to` and `sent` may come from `dense`, and that part of its gradient is not ours.
+        if torch.is_grad_enabled():  # to be differentiated again, which the code below does not support
+            # As views: `to` and `sent` may depend on `dense`, and that part of its gradient is added elsewhere.
             inputs = to.view_as(to), sent.view_as(sent), dense.view_as(dense)
             again = attended_step_by_step(pattern, *inputs, factor, ctx.slope)
             return *torch.autograd.grad(again, inputs, grads[0], create_graph=True), None, None, None

@@ -1,4 +1,4 @@
-"""What a backbone is: a network below a head that grows, and a line in the table."""
+"""Backbones: a network below a head that grows, and its entry in the table."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -14,16 +14,13 @@ from evergraph.config import Settings
 
 
 class Backbone(nn.Module, ABC):
-    """A network whose last layer is `head`. `embed` is all that a new one must define.
-
-    The other methods have defaults that hold for any network; a backbone overrides them where it knows better.
-    """
+    """A network whose last layer is `head`; a subclass must define `embed`, the other methods have defaults."""
 
     head: Head
 
     @abstractmethod
     def embed(self, x: NodeFeatures, graph: MessageGraph) -> Tensor:
-        """What the head sees of graph.rows: (rows, width)."""
+        """The input of the head for graph.rows: (rows, width)."""
 
     def forward(self, x: NodeFeatures, graph: MessageGraph) -> Tensor:
         """The logits of graph.rows: (rows, classes)."""
@@ -31,14 +28,13 @@ class Backbone(nn.Module, ABC):
         return logits
 
     def hidden_layer(self, inputs: ModelInput) -> Tensor:
-        """The first layer's output on graph.rows, or what the head sees: (rows, width)."""
+        """The first layer's output on graph.rows, by default the input of the head: (rows, width)."""
         return self.embed(*inputs)
 
     def linear_maps(self, inputs: ModelInput) -> list[Tensor]:
-        """W h of the senders of the last steps of message passing, one tensor for each step, the last step last.
+        """W h of the senders of the last steps of message passing, before neighbours are added, in order of steps.
 
-        W h is what a layer's linear map makes of a node before its neighbours are added. By default there is one:
-        the head's.
+        By default there is one: the head's.
         """
         every = self.embed(*everywhere(inputs))
         return [every[inputs.graph.frontier[-2]] @ self.head.weight]
@@ -48,9 +44,26 @@ class Backbone(nn.Module, ABC):
         return None
 
 
+class CustomBackbone(Backbone):
+    """A custom module, whose output is the representation of each node, below a head that grows.
+
+    module(x, graph) gets the features of all nodes (a dense or a sparse CSR tensor) and the MessageGraph with its
+    `edge_index` and `operator`, and returns (nodes, width).
+    """
+
+    def __init__(self, module: nn.Module, width: int):
+        super().__init__()
+        self.module = module
+        self.head = Head(width)
+
+    def embed(self, x: NodeFeatures, graph: MessageGraph) -> Tensor:
+        every: Tensor = self.module(x.tensor(), graph)
+        return every[graph.rows]
+
+
 @dataclass(frozen=True)
 class BackboneEntry:
-    """A backbone's line in the table; build(n_features, settings, generator) makes an untrained one."""
+    """A backbone's entry in the table; build(n_features, settings, generator) makes an untrained one."""
 
     summary: str
     paper: str

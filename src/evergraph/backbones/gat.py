@@ -14,7 +14,7 @@ from evergraph.config import Settings
 
 
 class GATConfig(Settings):
-    """Sizes of a GAT; `hidden` is shared out over the heads of the first layer."""
+    """Sizes of a GAT; `hidden` is the total width of the heads of the first layer."""
 
     hidden: int = Field(256, ge=1, le=65_536)
     heads: int = Field(8, ge=1)
@@ -48,7 +48,7 @@ class GAT(Backbone):
         self.dropout = Dropout(config.dropout)
 
     def input_product(self, x: NodeFeatures) -> InputProduct:
-        """What the first weight is multiplied with."""
+        """The matrix below the first weight."""
         return x.restricted()
 
     def hidden(self, x: NodeFeatures, graph: MessageGraph) -> Tensor:
@@ -62,7 +62,7 @@ class GAT(Backbone):
         return elu(torch.cat(parts, dim=1) + self.first.bias)
 
     def sides(self, z: Tensor, graph: MessageGraph) -> tuple[Tensor, Tensor]:
-        """What a node's own W h and what its neighbour's add to each raw weight: (nodes, heads) each."""
+        """The terms of each raw weight from the receiver's and from the sender's W h: (nodes, heads) each."""
         both = torch.cat([_by_head(self.attend_to), _by_head(self.attend_from)], dim=1)
         to, sent = (z @ both).chunk(2, dim=1)
         return to.index_select(0, graph.own(1)), sent
@@ -72,7 +72,7 @@ class GAT(Backbone):
         return attention(graph.pattern(1), *self.sides(z, graph), self.slope)
 
     def embed(self, x: NodeFeatures, graph: MessageGraph) -> Tensor:
-        """What the output layer sees: the attended hidden layer, (rows, hidden)."""
+        """The attended hidden layer: (rows, hidden)."""
         hidden = self.dropout(self.hidden(x, graph))
         return self.head.attended(hidden @ self.head.weight, hidden, graph, self.slope, self.dropout)
 
@@ -92,7 +92,7 @@ class GAT(Backbone):
 
 
 class AttentionHead(Head):
-    """An output layer with attention; a class that arrives leaves the attention as it was until it is trained."""
+    """An output layer with attention; a new class does not change the attention until it is trained."""
 
     def __init__(self, inputs: int):
         super().__init__(inputs)
@@ -116,12 +116,12 @@ class AttentionHead(Head):
         return attended(graph.pattern(2), to, sent, dense, factor, slope)
 
     def sides(self, z: Tensor, graph: MessageGraph) -> tuple[Tensor, Tensor]:
-        """What a node's own z and what its neighbour's add to each raw weight: (nodes, 1) each."""
+        """The terms of each raw weight from the receiver's and from the sender's z: (nodes, 1) each."""
         return (z @ self.attend_to).index_select(0, graph.own(2)), z @ self.attend_from
 
 
 def _by_head(vectors: Tensor) -> Tensor:
-    """One vector for each head as the columns of a matrix, each in its head's rows: (heads * width, heads)."""
+    """The vectors of the heads as a block-diagonal matrix of columns: (heads * width, heads)."""
     return torch.block_diag(*vectors.unsqueeze(2).unbind())  # type: ignore[no-untyped-call,no-any-return]
 
 

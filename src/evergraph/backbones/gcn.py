@@ -12,10 +12,10 @@ from evergraph.config import Settings
 
 
 class GCNConfig(Settings):
-    """Sizes of a GCN, how a node and its neighbours are added up, and whether the layers have a bias.
+    """Width, aggregation and bias of a GCN.
 
-    norm = "sum" with bias = false is what the public benchmark of the field calls a GCN. Without a bias the largest
-    output does not depend on the scale of the sums, so a node replayed with few of its neighbours is still itself.
+    norm = "sum" with bias = false is the GCN of the field's public benchmark. Without a bias the largest output
+    does not depend on the scale of the sums, so replaying a node with few of its neighbours keeps its class.
     """
 
     hidden: int = Field(256, ge=1, le=65_536)
@@ -33,7 +33,7 @@ class GCN(Backbone):
         self.head = Head(config.hidden, bias=config.bias)
 
     def input_product(self, x: NodeFeatures) -> InputProduct:
-        """What the first weight is multiplied with."""
+        """The matrix below the first weight."""
         return x.propagated(self.norm)
 
     def hidden(self, x: NodeFeatures) -> Tensor:
@@ -41,11 +41,10 @@ class GCN(Backbone):
         return torch.relu_(self.first(self.input_product(x)))
 
     def embed(self, x: NodeFeatures, graph: MessageGraph) -> Tensor:
-        """What the output layer sees: (rows, hidden)."""
         return graph.operator(self.norm, 2) @ self.hidden(x)
 
     def forward(self, x: NodeFeatures, graph: MessageGraph) -> Tensor:
-        """(rows, classes); the narrow product with the head comes first, it makes the propagation cheap."""
+        """(rows, classes); the product with the head comes first, since it makes the propagation narrow."""
         return graph.operator(self.norm, 2) @ (self.hidden(x) @ self.head.weight) + self.head.bias
 
     def hidden_layer(self, inputs: ModelInput) -> Tensor:

@@ -20,8 +20,7 @@ class GINConfig(Settings):
 class GIN(Backbone):
     """h' = MLP(h_i + sum of neighbours h_j), twice: the GIN-0 of the paper (ε = 0), without batch normalisation.
 
-    ε is fixed at 0 because the first sum then never changes and is computed once a task; the paper found no
-    difference between the two.
+    With ε fixed at 0 the first sum is constant and computed once a task; the paper found no difference.
     """
 
     def __init__(self, n_features: int, config: GINConfig, generator: torch.Generator):
@@ -32,7 +31,7 @@ class GIN(Backbone):
         self.head = Head(config.hidden)
 
     def input_product(self, x: NodeFeatures) -> InputProduct:
-        """What the first weight is multiplied with."""
+        """The matrix below the first weight."""
         return x.propagated(Norm.SUM)
 
     def hidden(self, x: NodeFeatures) -> Tensor:
@@ -41,7 +40,6 @@ class GIN(Backbone):
         return torch.relu_(self.second(inner))
 
     def embed(self, x: NodeFeatures, graph: MessageGraph) -> Tensor:
-        """What the output layer sees: (rows, hidden)."""
         return torch.relu_(self.third(graph.operator(Norm.SUM, 2) @ self.hidden(x)))
 
     def hidden_layer(self, inputs: ModelInput) -> Tensor:

@@ -1,4 +1,4 @@
-"""The constant product of graph and features that the first weight meets, in the form whose epochs cost least."""
+"""The constant product of graph and features below the first weight, in the form with the cheapest epochs."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,27 +16,27 @@ from evergraph.data.graph import Features
 SPARSE_COST = 10.0
 """A multiply-add with an entry of a sparse matrix, in multiply-adds of a dense product.
 
-Measured on one thread of a CPU, there and back, with weights of 256 columns, where a sparse product is done by the
-kernel of embedding bags: 4 to 6 with 767 features, whose weight fits into the second cache, 9 to 14 with 2,000 to
-10,000; with 64 columns 2 to 9. So from a tenth of entries on, a dense product is the faster one."""
+Measured on one CPU thread, forward and backward, with weights of 256 columns: 4 to 6 with 767 features (the weight
+fits into the L2 cache), 9 to 14 with 2,000 to 10,000; with 64 columns 2 to 9. So above a density of a tenth, dense
+products are faster."""
 STEP_COST = 45.0
-"""Adam's step on a row of the weight, in multiply-adds of a dense product there and back (measured: 35 to 45)."""
+"""Adam's step on a row of the weight, in multiply-adds of a dense product, both passes (measured: 35 to 45)."""
 GATHER_COST = 70.0
-"""Picking a row out of the whole weight and putting its gradient back, in the same unit (measured: 60 to 75)."""
+"""Gathering a row of the whole weight and scattering its gradient, in the same unit (measured: 60 to 75)."""
 NARROW_BELOW = 0.8
-"""Training narrows the first weight to the features that occur when they are at most this share of all."""
+"""Training narrows the first weight to the features that occur if they are at most this share of all."""
 MIN_GAIN = 1.5
-"""Where the density speaks for the dense form, another is taken if it is estimated to be so many times as fast.
+"""Above a density of 1 / SPARSE_COST a sparse form is used only if its estimate is this many times as fast.
 
-The estimate is rough: for the sparse forms with few features it is up to twice too high, see
-benchmarks/first_product.py. And another form rounds otherwise: on the data sets of the results in this repository
-the estimated gain is 1.03 at most, so these results stay the same to the last bit."""
+The estimate for sparse forms with few features is up to twice too high (benchmarks/first_product.py), and another
+form rounds differently: on the data sets of this repository's results the estimated gain is at most 1.03, so the
+results keep their bits."""
 DENSE_BYTES = 8 << 30
 """A dense matrix larger than this is not made."""
 
 
 class Form(Enum):
-    """How a constant matrix is kept: dense, as one sparse matrix, or as sparse factors that were not multiplied."""
+    """How a constant matrix is stored: dense, as one sparse matrix, or as sparse factors, not multiplied."""
 
     DENSE = "dense"
     SPARSE = "sparse"
@@ -45,10 +45,7 @@ class Form(Enum):
 
 @dataclass(frozen=True)
 class InputSize:
-    """A matrix (rows, features) with so many entries, and so many in all of its factors together.
-
-    occurring: the features that have an entry.
-    """
+    """The size of a matrix and its entries; factor_entries: of all factors; occurring: features with an entry."""
 
     rows: int
     features: int
@@ -57,25 +54,21 @@ class InputSize:
     occurring: int
 
     def cost(self, form: Form) -> float:
-        """What an epoch costs for each column of the weight, in multiply-adds of a dense product there and back.
+        """The cost of an epoch per column of the weight, in multiply-adds of a dense product, both passes.
 
-        Besides the product this is the optimiser's step, as if this input were trained on alone. A dense matrix
-        needs the step on all rows of the weight, a sparse one on those of the features that occur (see
-        evergraph.training.narrowing); where these are most of them, it is done on all and the rows are gathered.
+        It includes the optimiser's step, as if this input were trained on alone. A dense matrix needs the step on
+        all rows of the weight, a sparse one on those of the features that occur (evergraph.training.narrowing); if
+        these are most of them, the step is done on all and the rows are gathered.
         """
         if form is Form.DENSE:
             return self.features * (self.rows + STEP_COST)
-        narrowed = self.occurring <= NARROW_BELOW * self.features
         entries = self.entries if form is Form.SPARSE else self.factor_entries
-        if narrowed:
+        if self.occurring <= NARROW_BELOW * self.features:
             return SPARSE_COST * entries + STEP_COST * self.occurring
         return SPARSE_COST * entries + STEP_COST * self.features + GATHER_COST * self.occurring
 
     def cheapest(self) -> Form:
-        """Above a density of 1 / SPARSE_COST the dense form, unless a sparse one gains MIN_GAIN; else a sparse one.
-
-        Of the two sparse ones it is the one with fewer entries.
-        """
+        """Above a density of 1 / SPARSE_COST dense, unless a sparse form gains MIN_GAIN; else the sparser form."""
         best = Form.SPARSE if self.entries < self.factor_entries else Form.FACTORS
         thin = SPARSE_COST * self.entries <= self.rows * self.features
         if thin or self.rows * self.features * 4 > DENSE_BYTES:
@@ -106,33 +99,31 @@ class InputProduct:
 
     def multiply(self, weight: Tensor) -> Tensor:
         """M W."""
-        if self.dense is not None:
-            return self.dense @ weight
-        return chain_product(self.factors, weight)
+        return self.dense @ weight if self.dense is not None else chain_product(self.factors, weight)
 
     def dropped(self, dropout: Callable[[Tensor], Tensor]) -> "InputProduct":
         """The product of the same pattern with dropout on the values of M; for a single factor only."""
         if self.dense is not None:
             return InputProduct(dropout(self.dense), [], None)
         (factor,) = self.factors
-        return InputProduct(None, [factor.with_values(dropout(factor.values))], self.columns)
+        return InputProduct(None, [SparseMatrix(factor.pattern, dropout(factor.values))], self.columns)
 
 
 def propagate(
     features: Features, step: sparse.csr_array, nodes: NDArray[np.int64], device: torch.device
 ) -> InputProduct:
-    """step @ features[nodes] in whichever form makes the products of an epoch cheapest."""
+    """step @ features[nodes] in the cheapest form."""
     local: Features = features if len(nodes) == features.shape[0] else features[nodes]
     if isinstance(local, np.ndarray):
         return InputProduct(SparseMatrix.of(step, device) @ torch.as_tensor(local, device=device), [], None)
     form = product_size(step, local).cheapest()
-    if form is Form.SPARSE:  # now its entries are known
+    if form is Form.SPARSE:  # decided again with its exact number of entries
         return as_input(sparse.csr_array(step @ local), device)
     return product_as(form, step, local, device)
 
 
 def as_input(matrix: Features, device: torch.device) -> InputProduct:
-    """A matrix as an input product, without the features that no node has where it is sparse."""
+    """A matrix as an input product; a sparse one without its empty columns."""
     if isinstance(matrix, np.ndarray):
         return InputProduct(torch.as_tensor(matrix, device=device), [], None)
     rows, width = matrix.shape
@@ -170,18 +161,15 @@ def _sparse_input(matrix: sparse.csr_array, device: torch.device) -> InputProduc
     """A sparse matrix without its empty columns."""
     columns, positions = np.unique(matrix.indices, return_inverse=True)
     compact = sparse.csr_array((matrix.data, positions, matrix.indptr), shape=(matrix.shape[0], len(columns)))
-    return InputProduct(
-        None, [SparseMatrix.of(compact, device)], torch.as_tensor(columns.astype(np.int64), device=device)
-    )
+    kept = torch.as_tensor(columns.astype(np.int64), device=device)
+    return InputProduct(None, [SparseMatrix.of(compact, device)], kept)
 
 
 def _dense_product(step: sparse.csr_array, features: sparse.csr_array, device: torch.device) -> Tensor:
-    """step @ features as a dense tensor, a block of columns at a time: the features are never dense as a whole."""
-    operator = SparseMatrix.of(step, device)
-    by_column = features.tocsc()
+    """step @ features as a dense tensor, by blocks of columns: the features are never dense as a whole."""
+    operator, by_column = SparseMatrix.of(step, device), features.tocsc()
     result = torch.empty(step.shape[0], features.shape[1], device=device)
-    width = 512
-    for start in range(0, features.shape[1], width):
-        block = by_column[:, start : start + width].toarray()
-        result[:, start : start + width] = operator @ torch.as_tensor(block, device=device)
+    for start in range(0, features.shape[1], 512):
+        block = slice(start, start + 512)
+        result[:, block] = operator @ torch.as_tensor(by_column[:, block].toarray(), device=device)
     return result

@@ -1,4 +1,4 @@
-"""The parts that backbones share: the first linear map, the head that grows, dropout from a given generator."""
+"""Layers shared by backbones: linear maps, the head that grows, dropout with a given generator."""
 
 import math
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ def glorot(rows: int, columns: int, generator: torch.Generator) -> Tensor:
 
 
 def give_bias(layer: nn.Module, values: Tensor, *, trained: bool) -> None:
-    """Set a layer's bias: a parameter, or zeros that stay what they are."""
+    """Set a layer's bias: a parameter, or constant zeros."""
     if trained:
         layer.bias = nn.Parameter(values)
     else:
@@ -38,16 +38,14 @@ class Linear(nn.Module):
 
 
 class InputLinear(Linear):
-    """The linear map that meets the features; while training it can be narrowed to the features that occur.
+    """The linear map of the features; training can narrow it to the features that occur.
 
-    Narrowing changes nothing but the time: rows of the weight that meet no feature get no gradient, so the
-    optimiser can treat them apart (see narrowing.py).
+    Narrowing changes only the time: rows of the weight without a feature get no gradient, so the optimiser can
+    treat them separately (training/narrowing.py).
     """
 
-    def __init__(self, inputs: int, outputs: int, generator: torch.Generator, *, bias: bool = True):
-        super().__init__(inputs, outputs, generator, bias=bias)
-        self.narrowed: tuple[Tensor, Tensor] | None = None
-        """While narrowed: the features kept, and their rows of the weight."""
+    narrowed: tuple[Tensor, Tensor] | None = None
+    """While narrowed: the features kept, and their rows of the weight."""
 
     def forward(self, product: InputProduct) -> Tensor:  # type: ignore[override]
         return product.linear(self._weight_for(product), self.bias)
@@ -68,7 +66,7 @@ class InputLinear(Linear):
 
 
 class Head(nn.Module):
-    """The output layer: a linear map that gets a column for each class that arrives."""
+    """The output layer: a linear map to which each new class adds a column."""
 
     bias: Tensor
 
@@ -82,7 +80,7 @@ class Head(nn.Module):
         return len(self.bias)
 
     def grow(self, count: int, generator: torch.Generator) -> None:
-        """Append `count` classes; what was learned stays as it is."""
+        """Append `count` classes; the other columns stay the same."""
         inputs = self.weight.shape[0]
         bound = 1 / math.sqrt(inputs)
         fresh = torch.empty(inputs, count).uniform_(-bound, bound, generator=generator)
@@ -95,7 +93,7 @@ class Head(nn.Module):
 
 
 class Dropout(nn.Module):
-    """Zeroes a share of the values and scales the rest, drawing from the generator it was given last."""
+    """Zeroes a share of the values and scales the rest, drawing from `generator`."""
 
     def __init__(self, share: float):
         super().__init__()
@@ -109,16 +107,16 @@ class Dropout(nn.Module):
         return x * factor if x.requires_grad else factor.mul_(x)
 
     def factors(self, parts: int, size: int, device: torch.device) -> Sequence[Tensor | None]:
-        """For each of several parts, what dropout multiplies its (size,) values with; None for nothing."""
+        """The dropout factors of several parts, (size,) each; None where nothing is dropped."""
         if not self.training or self.share == 0:
             return [None] * parts
         return self.factor(torch.Size((parts, size)), device).unbind()
 
     def factor(self, shape: torch.Size, device: torch.device) -> Tensor:
-        """0 for what is dropped, 1 / (1 - share) for what is kept."""
+        """0 for a dropped value, 1 / (1 - share) for a kept one."""
         if self.generator is None:
             raise RuntimeError("dropout needs a generator while training; the optimiser loop gives it one")
-        # Sixteen random bits a value, four values a draw: drawing is a good part of a GAT's epoch.
+        # Sixteen random bits a value, four values a draw: drawing is a large part of a GAT's epoch.
         count = shape.numel()
         draws = torch.empty(-(-count // 4), dtype=torch.int64).random_(-(1 << 63), None, generator=self.generator)
         bits = draws.view(torch.int16)[:count].view(shape)

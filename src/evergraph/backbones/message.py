@@ -1,4 +1,4 @@
-"""The graph and the features as a backbone sees them; what no parameter changes is computed once and kept."""
+"""The graph and the features as inputs of a backbone; what no parameter changes is computed once."""
 
 from enum import Enum
 from typing import NamedTuple
@@ -16,19 +16,16 @@ from evergraph.errors import DataError
 
 
 class Norm(Enum):
-    """How a node weighs itself and its neighbours when it adds them up.
-
-    SYMMETRIC: D^-1/2 (A + I) D^-1/2, the GCN paper's; SUM: A + I, as in GIN and in the public code of FTF-ER.
-    """
+    """SYMMETRIC: D^-1/2 (A + I) D^-1/2, of the GCN paper; SUM: A + I, of GIN and the public code of FTF-ER."""
 
     SYMMETRIC = "symmetric"
     SUM = "sum"
 
 
 class MessageGraph:
-    """Message passing in `depth` steps towards the nodes `rows`, touching only nodes that can reach them.
+    """Message passing in `depth` steps to the nodes `rows`, from the nodes that can reach them.
 
-    Step l (1 .. depth) leads from the nodes frontier[l - 1] to the nodes frontier[l]; frontier[depth] = rows.
+    Step l (1 .. depth) goes from the nodes frontier[l - 1] to the nodes frontier[l]; frontier[depth] = rows.
     """
 
     def __init__(self, graph: Graph, rows: NDArray[np.int64] | None, device: torch.device, depth: int = 2):
@@ -37,9 +34,7 @@ class MessageGraph:
         self.n_nodes = graph.n_nodes
         self.depth = depth
         incoming = sparse.csr_array(graph.adjacency.T) if graph.directed else graph.adjacency
-        self._adjacency: sparse.csr_array = sparse.csr_array(
-            incoming + sparse.eye_array(graph.n_nodes, dtype=np.float32)
-        )
+        self._adjacency = sparse.csr_array(incoming + sparse.eye_array(graph.n_nodes, dtype=np.float32))
         self.rows = np.arange(graph.n_nodes) if rows is None else rows
         self.frontier = self._frontiers(self.rows)
         self._operators: dict[tuple[Norm, int], SparseMatrix] = {}
@@ -63,9 +58,7 @@ class MessageGraph:
             received = np.asarray(self._adjacency.sum(axis=1)) ** -0.5
             sent = np.asarray(self._adjacency.sum(axis=0)) ** -0.5
             factor = np.repeat(received[self.frontier[step]], np.diff(weights.indptr)) * sent[weights.indices]
-            weights = sparse.csr_array(
-                (weights.data * factor, weights.indices, weights.indptr), shape=weights.shape
-            )
+            weights.data = weights.data * factor
         position = np.zeros(self.n_nodes, dtype=np.int32)
         position[self.frontier[step - 1]] = np.arange(len(self.frontier[step - 1]))
         shape = (len(self.frontier[step]), len(self.frontier[step - 1]))
@@ -86,7 +79,7 @@ class MessageGraph:
         return self._patterns[step]
 
     def own(self, step: int) -> Tensor:
-        """Where the nodes of frontier[step] stand in frontier[step - 1]; made once."""
+        """The positions of the nodes of frontier[step] in frontier[step - 1]; made once."""
         if step not in self._own:
             positions = np.searchsorted(self.frontier[step - 1], self.frontier[step])
             self._own[step] = torch.as_tensor(positions, device=self.device)
@@ -95,11 +88,8 @@ class MessageGraph:
     @property
     def edge_index(self) -> Tensor:
         """(2, entries) source and target of every message between any two nodes, self-loops included."""
-        source, target = (
-            self._adjacency.indices,
-            np.repeat(np.arange(self.n_nodes), np.diff(self._adjacency.indptr)),
-        )
-        return torch.as_tensor(np.stack([source, target]).astype(np.int64), device=self.device)
+        target = np.repeat(np.arange(self.n_nodes), np.diff(self._adjacency.indptr))
+        return torch.as_tensor(np.stack([self._adjacency.indices, target]).astype(np.int64), device=self.device)
 
 
 class NodeFeatures:
@@ -135,7 +125,7 @@ class NodeFeatures:
 
 
 class ModelInput(NamedTuple):
-    """What a backbone is called with."""
+    """The arguments of a backbone."""
 
     x: NodeFeatures
     graph: MessageGraph

@@ -1,6 +1,7 @@
 """Preconditioned conjugate gradients for a symmetric positive semidefinite system with a consistent right side."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -14,7 +15,7 @@ Precondition: TypeAlias = Callable[[Vector, Vector], object]
 
 
 class Iterate(NamedTuple):
-    """Where an iteration stopped: the vector (n,) and the number of products with the matrix it took."""
+    """The last vector (n,) of an iteration, and its number of products with the matrix."""
 
     value: Vector
     iterations: int
@@ -23,18 +24,14 @@ class Iterate(NamedTuple):
 def jacobi(diagonal: Vector) -> Precondition:
     """Return the preconditioner r -> r / diagonal, and zero where the diagonal is zero."""
     inverse = np.divide(1.0, diagonal, out=np.zeros_like(diagonal), where=diagonal > 0.0)
-
-    def divide(residual: Vector, out: Vector) -> None:
-        np.multiply(residual, inverse, out=out)
-
-    return divide
+    return partial(np.multiply, inverse)
 
 
 def refine(apply: Apply, precondition: Precondition, rhs: Vector, *, goal: float, limit: int) -> Iterate:
-    """Solve A x = rhs until the true residual satisfies |rhs - A x| <= goal, or as far as it goes.
+    """Solve A x = rhs until the true residual |rhs - A x| is at most the goal, or no longer halves.
 
-    The recurrence of conjugate gradients drifts away from the true residual, so it is recomputed where they say
-    to stop, and the iteration starts again from there for as long as that at least halves it.
+    The recurred residual of conjugate gradients drifts from the true one, which is recomputed at every stop; the
+    iteration restarts from there as long as each restart at least halves it.
     """
     value, residual, iterations = np.zeros_like(rhs), rhs, 0
     norm = _dot(rhs, rhs) ** 0.5
@@ -56,9 +53,9 @@ def conjugate_gradients(
 ) -> Iterate:
     """Iterate on A x = rhs from x = 0 until the recurred residual is at most the goal.
 
-    One product with A and ten passes over vectors per iteration, on buffers made once. The passes are numpy's own
-    loops: BLAS would start threads for vectors this long, which costs more than it saves where cores are shared.
-    On a singular A the null part of the search direction does no harm: A p does not see it.
+    One product with A and ten passes over vectors per iteration, without allocation. The passes are numpy loops:
+    BLAS would start threads for long vectors, which costs more than it saves where cores are shared. On a singular
+    A the null part of the search direction p is harmless, since it vanishes in A p.
     """
     value, residual = np.zeros_like(rhs), rhs.copy()
     direction, spare = np.empty_like(rhs), np.empty_like(rhs)

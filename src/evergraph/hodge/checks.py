@@ -1,4 +1,4 @@
-"""Checks of what the functions of this package are given; each failure is one sentence."""
+"""Checks of the arguments of this package's functions."""
 
 from typing import TypeAlias
 

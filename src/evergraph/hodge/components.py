@@ -1,4 +1,4 @@
-"""Connected components, and what a block-diagonal singular system needs to know about its blocks."""
+"""Connected components, the blocks of a singular system: sums, norms and projections on each."""
 
 from dataclasses import dataclass
 
@@ -28,8 +28,8 @@ class Components:
     def project(self, values: Vector) -> Vector:
         """Return values - null <null, values> / <null, null>, on each component; (n,).
 
-        With null = 1 this takes away the component means. It is done twice, since one pass leaves a rounding
-        error as large as the mean that it removes times the machine precision.
+        With null = 1 this removes the component means. It is done twice: one pass leaves a rounding error of the
+        size of the removed mean times the machine precision.
         """
         square = self.sums(self.null * self.null)
         for _ in range(2):
@@ -38,6 +38,6 @@ class Components:
 
 
 def components_of(graph: csr_array, null: Vector) -> Components:
-    """Return the components of a symmetric adjacency (n, n), on which strong and weak ones are the same."""
+    """Return the components of a symmetric adjacency (n, n), whose strong and weak components coincide."""
     _, label = connected_components(graph, directed=True, connection="strong")
     return Components(label, null)

@@ -62,8 +62,8 @@ def hodge_decomposition(
 def _circulation(rotation: csr_array, weight: Vector, flow: Vector, tolerance: float, limit: int) -> Solution:
     """Solve curl curl* c = curl X for c (t,), with the residual relative to ||curl| |X||.
 
-    That is the size of the terms of curl X. Relative to curl X itself no solver could promise anything for a
-    flow that is nearly a gradient, where curl X is a rounding error outside the range of the matrix.
+    That is the size of the terms of curl X. For a flow that is nearly a gradient, curl X itself is a rounding
+    error outside the range of the matrix, and no solver could reach a residual relative to it.
     """
     check_limits(tolerance, limit)
     transposed = csr_array(rotation.T)

@@ -13,9 +13,9 @@ from evergraph.hodge.solve import Preconditioner, Solution, solve_laplacian
 class Orientation(Enum):
     """The sign of the score Δ₀† Ā 1.
 
-    The paper defines δ as the negative divergence and then uses it as the divergence, so both signs can be read
-    out of it. PAPER is its final formula. On a directed graph it is also the least-squares potential with
-    s_j - s_i = 1 for each edge i -> j: heads stand above tails.
+    The paper defines δ as the negative divergence and then uses it as the divergence, so both signs have support
+    in it. PAPER is its final formula. On a directed graph it is also the least-squares potential with
+    s_j - s_i = 1 for each edge i -> j: heads rank above tails.
     """
 
     PAPER = "paper"

@@ -1,7 +1,7 @@
-"""Triangles of a sparse graph, found by expanding all two-edge paths of a degree order at once."""
+"""Triangles of a sparse graph, found by expanding two-edge paths in order of degree."""
 
 from collections.abc import Iterator
-from itertools import pairwise
+from itertools import pairwise, starmap
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,13 +34,12 @@ def triangles_of(graph: csr_array) -> NDArray[np.int64]:
 
 
 def _blocks(edges: EdgeList, start: NDArray[np.int64]) -> Iterator[slice]:
-    """Cut the edges into runs of about PATHS_AT_ONCE two-edge paths, which bounds the memory."""
+    """Split the edges into runs of about PATHS_AT_ONCE two-edge paths, which bounds the memory."""
     paths = np.cumsum(np.diff(start)[edges.head])
     total = int(paths[-1]) if len(paths) else 0
     cuts = np.searchsorted(paths, np.arange(PATHS_AT_ONCE, total, PATHS_AT_ONCE)) + 1
     bounds = np.unique(np.concatenate([[0], cuts, [len(edges)]]))
-    for first, last in pairwise(bounds):
-        yield slice(int(first), int(last))
+    return starmap(slice, pairwise(bounds.tolist()))
 
 
 def _closed(edges: EdgeList, start: NDArray[np.int64], block: slice) -> NDArray[np.int64]:

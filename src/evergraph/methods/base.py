@@ -1,4 +1,4 @@
-"""What a method is: a learner, its settings and a line in the table."""
+"""Methods: a learner, its settings and its entry in the table."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
@@ -13,29 +13,27 @@ from evergraph.backbones import model_input
 from evergraph.config import Settings
 from evergraph.data.graph import Graph
 from evergraph.data.stream import TaskView
+from evergraph.replay.buffer import ReplayBuffer
 from evergraph.replay.usage import MemoryUsage
 from evergraph.training.net import Net
 from evergraph.watch import Watch
 
 
 class Kept(Protocol):
-    """Something that a learner keeps of the past, such as a replay buffer."""
+    """Something that a learner keeps of the past, such as a replay buffer.
 
-    def memory(self) -> MemoryUsage:
-        """What it takes."""
-        ...
+    `state` is everything needed to resume, under its own names; `load_state` ignores all other names.
+    """
 
-    def state(self) -> dict[str, Tensor]:
-        """Everything needed to resume, by names of its own."""
-        ...
+    def memory(self) -> MemoryUsage: ...
 
-    def load_state(self, state: Mapping[str, Tensor]) -> None:
-        """The inverse of `state`; names that are not its own are ignored."""
-        ...
+    def state(self) -> dict[str, Tensor]: ...
+
+    def load_state(self, state: Mapping[str, Tensor]) -> None: ...
 
 
 class Learner(ABC):
-    """A method at work: `net` is its model, `kept` is all it keeps of the past besides.
+    """A method that learns: `net` is its model, `kept` is what else it keeps of the past.
 
     trains_net: whether the parameters of `net` are learned; a method without them overrides `outputs`.
     """
@@ -48,7 +46,7 @@ class Learner(ABC):
 
     @abstractmethod
     def learn(self, task: TaskView, past: Sequence[TaskView], watch: Watch) -> None:
-        """Learn a task; `past` is empty unless the method's entry says that it sees the past."""
+        """Learn a task; `past` is empty unless the method's entry has `sees_past`."""
 
     def outputs(self, graph: Graph, rows: NDArray[np.int64] | None = None) -> Callable[[], Tensor]:
         """What computes the logits of these rows of a graph (all rows where None) as the learner is then.
@@ -63,7 +61,7 @@ class Learner(ABC):
         return self.outputs(graph, rows)()
 
     def memory(self) -> MemoryUsage:
-        """What is kept of the tasks so far."""
+        """The memory of all that is kept of past tasks."""
         return sum((part.memory() for part in self.kept), MemoryUsage())
 
     def state(self) -> dict[str, Tensor]:
@@ -81,13 +79,22 @@ class Learner(ABC):
             part.load_state(state)
 
 
+class ReplayLearner(Learner):
+    """A learner that keeps a replay buffer."""
+
+    def __init__(self, net: Net, config: Any):
+        self.config = config
+        self.buffer = ReplayBuffer()
+        super().__init__(net, self.buffer)
+
+
 class NoSettings(Settings):
-    """A method without settings of its own."""
+    """The settings of a method without any."""
 
 
 @dataclass(frozen=True)
 class MethodEntry:
-    """A method's line in the table; build(net, settings) makes the learner."""
+    """A method's entry in the table; build(net, settings) makes the learner."""
 
     summary: str
     paper: str

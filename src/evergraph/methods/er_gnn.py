@@ -10,14 +10,11 @@ from pydantic import Field
 from scipy import sparse
 
 from evergraph.config import Settings
-from evergraph.data.graph import Graph
 from evergraph.data.stream import TaskView
-from evergraph.methods.base import Learner, MethodEntry
-from evergraph.replay.buffer import ReplayBuffer
+from evergraph.methods.base import MethodEntry, ReplayLearner
 from evergraph.replay.selection import Selection, select_per_class
 from evergraph.scores import SCORES, ScoreContext, Space
 from evergraph.seeding import Purpose, numpy_generator
-from evergraph.training.net import Net
 from evergraph.watch import Watch
 
 
@@ -29,9 +26,9 @@ class NodeScore(Enum):
 
 
 class Moment(Enum):
-    """When a task's nodes are chosen: before it is learned, as the field's public benchmark does, or after.
+    """When a task's nodes are chosen: before it is learned (as in the field's public benchmark) or after.
 
-    Nodes that are chosen before are replayed from then on, so while their own task is learned, too.
+    Nodes chosen before are replayed already while their own task is learned.
     """
 
     BEFORE = "before"
@@ -54,13 +51,10 @@ class ERGNNCoverageConfig(ERGNNConfig):
     score: NodeScore = NodeScore.CM
 
 
-class ERGNN(Learner):
+class ERGNN(ReplayLearner):
     """β_e · loss + (1 - β_e) · replay loss, with β_e = |B| / (|B| + |V_t|); the first task has the loss alone."""
 
-    def __init__(self, net: Net, config: ERGNNConfig):
-        self.config = config
-        self.buffer = ReplayBuffer()
-        super().__init__(net, self.buffer)
+    config: ERGNNConfig
 
     def learn(self, task: TaskView, past: Sequence[TaskView], watch: Watch) -> None:
         self.net.grow(task)
@@ -76,24 +70,20 @@ class ERGNN(Learner):
             self.store(task, watch)
 
     def store(self, task: TaskView, watch: Watch) -> None:
-        """Choose nodes of a task and keep them."""
+        """Choose nodes of a task and keep them without their edges."""
         with watch.phase("select"):
             chosen = self.chosen(task)
-            self.buffer.add(without_edges(task, chosen), np.arange(len(chosen)), task.graph.labels[chosen])
+            alone = task.graph.subgraph(chosen)
+            alone = replace(alone, adjacency=sparse.csr_array(alone.adjacency.shape, dtype=np.float32))
+            self.buffer.add(alone, np.arange(len(chosen)), alone.labels)
 
     def chosen(self, task: TaskView) -> NDArray[np.int64]:
-        """The rows of the task's graph to keep: the budget's worth of each class with the highest score."""
+        """The rows of the task's graph to keep: those of each class with the highest score."""
         config = self.config
         rng = numpy_generator(self.net.seed, Purpose.SELECTION, task.index)
         context = ScoreContext(task, self.net, rng, space=config.space, distance=config.distance)
         scores = SCORES[config.score.value].score(context).value
         return task.train[select_per_class(scores, task.train_labels, config.budget, Selection.DETERMINISTIC, rng)]
-
-
-def without_edges(task: TaskView, nodes: NDArray[np.int64]) -> Graph:
-    """The given nodes as a graph in which none has a neighbour."""
-    alone = task.graph.subgraph(nodes)
-    return replace(alone, adjacency=sparse.csr_array(alone.adjacency.shape, dtype=np.float32))
 
 
 PAPER = "Zhou and Cao, AAAI 2021"

@@ -1,4 +1,4 @@
-"""EWC: parameters that mattered to past tasks are held where those left them (Kirkpatrick et al., 2017)."""
+"""EWC: a penalty on changes of parameters that are important to past tasks (Kirkpatrick et al., 2017)."""
 
 from collections.abc import Sequence
 
@@ -15,7 +15,7 @@ from evergraph.watch import Watch
 
 
 class EWCConfig(Settings):
-    """weight: λ, how strongly the past holds."""
+    """weight: λ of the penalty."""
 
     weight: float = Field(10_000.0, ge=0)
 

@@ -13,18 +13,17 @@ from pydantic import Field, model_validator
 from evergraph.config import Settings
 from evergraph.data.stream import TaskView
 from evergraph.hodge import Orientation
-from evergraph.methods.base import Learner, MethodEntry
-from evergraph.replay.buffer import ReplayBuffer
+from evergraph.methods.base import MethodEntry, ReplayLearner
 from evergraph.replay.neighbours import NeighbourStorage, sample_neighbours
 from evergraph.replay.selection import Selection, mix, select_per_class
 from evergraph.scores import SCORES, Scope, ScoreContext, Space
 from evergraph.seeding import Purpose, numpy_generator
-from evergraph.training.net import Net, Parameters
+from evergraph.training.net import Parameters
 from evergraph.watch import Watch
 
 
 class FeatureScore(Enum):
-    """What ranks the nodes of a class by their features."""
+    """The score of a node's features."""
 
     GRAND = "grand"
     RANDOM = "random"
@@ -34,7 +33,7 @@ class FeatureScore(Enum):
 
 
 class TopologyScore(Enum):
-    """What ranks the nodes of a class by their place in the graph."""
+    """The score of a node's place in the graph."""
 
     HPS = "hps"
     RANDOM = "random"
@@ -73,25 +72,24 @@ class FTFERProbConfig(FTFERConfig):
     selection: Selection = Selection.PROBABILISTIC
 
 
-class FTFER(Learner):
+class FTFER(ReplayLearner):
     """Trains on the current task and the buffer, then scores the task's nodes and keeps some of each class."""
 
-    def __init__(self, net: Net, config: FTFERConfig):
-        self.config = config
-        self.buffer = ReplayBuffer()
-        super().__init__(net, self.buffer)
+    config: FTFERConfig
 
     def learn(self, task: TaskView, past: Sequence[TaskView], watch: Watch) -> None:
-        rng = numpy_generator(self.net.seed, Purpose.SELECTION, task.index)
+        config, rng = self.config, numpy_generator(self.net.seed, Purpose.SELECTION, task.index)
         self.net.grow(task)
         current = self.net.task_batch(task)
-        replayed = self.buffer.batches(self.net, self.config.replay_weight)
-        snapshots = self.net.fit(task, [current, *replayed], watch, snapshots=self.config.snapshots)
+        replayed = self.buffer.batches(self.net, config.replay_weight)
+        snapshots = self.net.fit(task, [current, *replayed], watch, snapshots=config.snapshots)
         with watch.phase("score"):
             mixed = self.mixed_scores(task, snapshots, rng)
         with watch.phase("select"):
             chosen = self.chosen(task, mixed, rng)
-            self._store(task, chosen, rng)
+            budget, how = config.neighbour_budget * len(task.classes), config.neighbours
+            extra = sample_neighbours(task.graph, chosen, how, budget, config.hops, rng)
+            self.buffer.add_with_neighbours(task.graph, chosen, extra)
 
     def mixed_scores(
         self, task: TaskView, snapshots: Sequence[Parameters], rng: np.random.Generator
@@ -99,9 +97,8 @@ class FTFER(Learner):
         """S_mix of every training node, min-max normalised within its class; the loss score averaged over θ."""
         config = self.config
         context = ScoreContext(task, self.net, rng, config.orientation, config.space, config.distance, config.scope)
-        zero = np.zeros(len(task.train))
-        loss = topology = zero
-        beta = config.beta
+        beta, mixed = config.beta, np.zeros(len(task.train))
+        loss = topology = np.zeros(len(task.train))
         if config.feature_score is FeatureScore.NONE:
             beta = 1.0
         else:
@@ -111,25 +108,16 @@ class FTFER(Learner):
             beta = 0.0
         else:
             topology = SCORES[config.topology_score.value].score(context).value
-        mixed = zero.copy()
         for label in task.classes:
             members = task.train_labels == label
             mixed[members] = mix(loss[members], topology[members], beta)
         return mixed
 
     def chosen(self, task: TaskView, mixed: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.int64]:
-        """The rows of the task's graph to keep: the budget's worth of each class."""
+        """The rows of the task's graph to keep: at most `budget` of each class."""
         config = self.config
         kept = select_per_class(mixed, task.train_labels, config.budget, config.selection, rng)
         return np.sort(task.train[kept])
-
-    def _store(self, task: TaskView, chosen: NDArray[np.int64], rng: np.random.Generator) -> None:
-        """Add the induced subgraph to the buffer, with neighbours where the settings ask for them."""
-        config = self.config
-        extra = sample_neighbours(
-            task.graph, chosen, config.neighbours, config.neighbour_budget * len(task.classes), config.hops, rng
-        )
-        self.buffer.add_with_neighbours(task.graph, chosen, extra)
 
 
 PAPER = "Pang et al., ACM MM 2024"

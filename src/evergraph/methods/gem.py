@@ -1,4 +1,4 @@
-"""GEM: a step may not go against the gradient of any past task on its memory (Lopez-Paz and Ranzato, 2017)."""
+"""GEM: steps do not conflict with the gradients of past tasks on their memories (Lopez-Paz and Ranzato, 2017)."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -17,20 +17,18 @@ from evergraph.backbones.products import Pattern, sampled_product
 from evergraph.config import Settings
 from evergraph.data.stream import Setting, TaskView
 from evergraph.errors import ConvergenceError
-from evergraph.methods.base import Learner, MethodEntry
-from evergraph.replay.buffer import ReplayBuffer
+from evergraph.methods.base import MethodEntry, ReplayLearner
 from evergraph.replay.selection import Selection, select_per_class
 from evergraph.seeding import Purpose, numpy_generator
 from evergraph.training.loop import Batch, batch_loss
 from evergraph.training.narrowing import occurring_features
-from evergraph.training.net import Net
 from evergraph.watch import Watch
 
 
 class PastClasses(Enum):
-    """The classes among which a past task's loss is taken: all so far, or those known when it was learned.
+    """The classes in a past task's loss: all so far, or those known when it was learned.
 
-    The field's public benchmark does the latter; then no past gradient speaks of the outputs that came later.
+    KNOWN is that of the field's public benchmark; later outputs then have no past gradient.
     """
 
     ALL = "all"
@@ -38,20 +36,17 @@ class PastClasses(Enum):
 
 
 class GEMConfig(Settings):
-    """budget: nodes of each class in the memory; margin: how much of every past gradient a projection adds."""
+    """budget: nodes of each class in the memory; margin: lower bound of the multipliers of past gradients."""
 
     budget: int = Field(60, ge=1)
     margin: float = Field(0.5, ge=0)
     past_classes: PastClasses = PastClasses.ALL
 
 
-class GEM(Learner):
-    """Trains on the current task; random nodes of each past class, with the edges between them, have a veto."""
+class GEM(ReplayLearner):
+    """Trains on the current task; the memory is random nodes of each past class, with the edges between them."""
 
-    def __init__(self, net: Net, config: GEMConfig):
-        self.config = config
-        self.buffer = ReplayBuffer()
-        super().__init__(net, self.buffer)
+    config: GEMConfig
 
     def learn(self, task: TaskView, past: Sequence[TaskView], watch: Watch) -> None:
         self.net.grow(task)
@@ -70,22 +65,21 @@ class GEM(Learner):
         if graph is None:
             return []
         tasks = self.net.task_of_class.cpu().numpy()[graph.labels]
-        rows = [np.flatnonzero(tasks == index) for index in np.unique(tasks)]
-        batches = [self.net.batch(graph, own, graph.labels[own]) for own in rows]
-        if self.config.past_classes is PastClasses.ALL or self.net.setting is Setting.TASK_IL:
-            return batches
-        known = (self.net.task_of_class <= index for index in np.unique(tasks))
-        return [
-            replace(batch, allowed=own.expand(len(batch.labels), -1))
-            for batch, own in zip(batches, known, strict=True)
-        ]
+        only_known = self.config.past_classes is PastClasses.KNOWN and self.net.setting is Setting.CLASS_IL
+        batches = []
+        for index in np.unique(tasks):
+            rows = np.flatnonzero(tasks == index)
+            batch = self.net.batch(graph, rows, graph.labels[rows])
+            known = (self.net.task_of_class <= index).expand(len(rows), -1)
+            batches.append(replace(batch, allowed=known) if only_known else batch)
+        return batches
 
 
 class GradientProjection:
     """Replaces a model's gradient by its projection.
 
-    Each memory is a piece of graph of its own, so that the gradients of all past tasks together touch every stored
-    node once. `rows` holds the past gradients of the first weight where few features occur, `past` all others.
+    Each memory is a separate graph, so the gradients of all past tasks together use every stored node once. `rows`
+    holds the past gradients of the first weight if few features occur, `past` all others.
     """
 
     def __init__(self, model: nn.Module, memories: Sequence[Batch], margin: float):
@@ -94,8 +88,8 @@ class GradientProjection:
         self.margin = margin
         self.rows = occurring_rows(model, memories)
         self.parameters = [p for p in model.parameters() if self.rows is None or p is not self.rows.layer.weight]
-        size = sum(value.numel() for value in self.parameters)
-        self.past = self.parameters[0].new_empty(len(memories), size)
+        self.sizes = [value.numel() for value in self.parameters]
+        self.past = self.parameters[0].new_empty(len(memories), sum(self.sizes))
 
     def __call__(self) -> None:
         self._look_back()
@@ -109,7 +103,7 @@ class GradientProjection:
         if self.rows is not None:
             gram = gram + self.rows.gram()
         v = multipliers(inner, gram, self.margin)
-        parts = torch.split(current + v @ self.past, [value.numel() for value in self.parameters])
+        parts = torch.split(current + v @ self.past, self.sizes)
         for value, part in zip(self.parameters, parts, strict=True):
             value.grad = part.view_as(value)
         if self.rows is not None:
@@ -123,15 +117,13 @@ class GradientProjection:
             found = torch.autograd.grad(loss, sought, allow_unused=True, materialize_grads=True)
             if self.rows is not None:
                 self.rows.store(index, found[-1])
-            own = found[: len(self.parameters)]
-            torch.cat([value.reshape(-1) for value in own], out=self.past[index])
+            torch.cat([value.reshape(-1) for value in found[: len(self.parameters)]], out=self.past[index])
 
 
 class OccurringRows:
     """Past gradients of the first weight, each only in the rows of the features that occur in its memory.
 
-    The rows of all memories stand one below the other; two of the same feature meet in the inner product of their
-    memories' gradients, any others do not.
+    The rows of all memories are concatenated; only pairs of the same feature contribute to inner products.
     """
 
     def __init__(self, layer: InputLinear, columns: Sequence[Tensor]):
@@ -150,40 +142,40 @@ class OccurringRows:
         self.pair = self.memory[self.same.row.long()] * len(columns) + self.memory[self.same.col.long()]
 
     def narrow(self, index: int) -> Tensor:
-        """The rows of the weight that a memory meets, with which the layer works until `store`."""
+        """The rows of the weight of a memory's features, to which the layer is narrowed until `store`."""
         rows = self.layer.weight.detach().index_select(0, self.columns[index]).requires_grad_()
         self.layer.narrowed = (self.columns[index], rows)
         return rows
 
     def store(self, index: int, gradient: Tensor) -> None:
-        """Keep a memory's gradient, and give the layer its whole weight back."""
+        """Keep a memory's gradient, and restore the layer's whole weight."""
         self.rows[self.bounds[index] : self.bounds[index + 1]] = gradient
         self.layer.narrowed = None
 
     def inner(self) -> Tensor:
-        """The product of each memory's gradient with the one that the weight has: (memories,)."""
+        """The inner product of each memory's gradient with the weight's gradient: (memories,)."""
         present = gradient_of(self.layer.weight).index_select(0, self.all_columns)
         products = (self.rows * present).sum(dim=1)
         return products.new_zeros(len(self.columns)).index_add_(0, self.memory, products)
 
     def gram(self) -> Tensor:
-        """The products of the memories' gradients with each other: (memories, memories)."""
+        """The inner products of the memories' gradients: (memories, memories)."""
         products = sampled_product(self.same, self.rows, self.rows)
         count = len(self.columns)
         return products.new_zeros(count * count).index_add_(0, self.pair, products).view(count, count)
 
     def lean(self, v: Tensor) -> None:
-        """Add v_s times each memory's gradient to the one that the weight has."""
+        """Add v_s times each memory's gradient to the weight's gradient."""
         gradient = gradient_of(self.layer.weight).clone()
         self.layer.weight.grad = gradient.index_add_(0, self.all_columns, self.rows * v[self.memory][:, None])
 
 
 KEEP_ROWS_BELOW = 0.05
-"""Rows are kept apart where they have at most this share of the products that whole gradients would have."""
+"""Rows are used if their inner products take at most this share of the operations of whole gradients."""
 
 
 def occurring_rows(model: nn.Module, memories: Sequence[Batch]) -> OccurringRows | None:
-    """What keeps the first weight's past gradients small, where few features occur in each memory."""
+    """The past gradients of the first weight by rows, if few features occur in each memory."""
     found = occurring_features(model, [batch.input for batch in memories])
     if found is None:
         return None
@@ -199,10 +191,9 @@ def gradient_of(parameter: nn.Parameter) -> Tensor:
 
 
 def multipliers(inner: Tensor, gram: Tensor, margin: float) -> Tensor:
-    """v with which g + Σ_s v_s g_s goes against no past gradient g_s, of ⟨g, g_s⟩ and ⟨g_s, g_t⟩.
+    """The v >= margin that minimises ‖g + Σ_s v_s g_s‖, from ⟨g, g_s⟩ and ⟨g_s, g_t⟩, g_s the past gradients.
 
-    v minimises ‖g + Σ_s v_s g_s‖ subject to v >= margin; for margin = 0 the result is the closest vector to g that
-    conflicts with no g_s, and a larger margin leans further towards the past.
+    For margin = 0 the sum is the closest vector to g that conflicts with no g_s; a larger margin favours the past.
     """
     matrix, vector = gram.double().cpu().numpy(), inner.double().cpu().numpy()
     if not (np.isfinite(matrix).all() and np.isfinite(vector).all()):
@@ -217,8 +208,8 @@ def multipliers(inner: Tensor, gram: Tensor, margin: float) -> Tensor:
 def nonnegative_minimiser(gram: NDArray[np.float64], linear: NDArray[np.float64]) -> NDArray[np.float64]:
     """The u >= 0 that minimises uᵀ Q u / 2 + pᵀ u, for Q positive semi-definite and p in its range.
 
-    Q = Rᵀ R makes it the non-negative least-squares problem ‖R u - c‖ with Rᵀ c = -p, of the size of Q. Q is scaled
-    to a unit diagonal first, so that a small gradient is not lost in rounding; a task without any has u = 0.
+    With Q = Rᵀ R it is the non-negative least-squares problem ‖R u - c‖, Rᵀ c = -p, of the size of Q. Q is scaled
+    to a unit diagonal first, so that small gradients are not lost in rounding; a zero gradient has u = 0.
     """
     lengths = np.sqrt(gram.diagonal())
     some = lengths > 0

@@ -1,4 +1,4 @@
-"""The quadratic that holds parameters where past tasks left them, by importance; EWC, MAS and TWP share it."""
+"""The quadratic penalty on changes of parameters, weighted by importance, of EWC, MAS and TWP."""
 
 from collections.abc import Callable, Mapping
 
@@ -20,9 +20,8 @@ def derivatives(value: Tensor, model: nn.Module) -> dict[str, Tensor]:
 class QuadraticPenalty:
     """Σ_s Σ_p Ω_{s,p} (p - p*_s)² over the past tasks s, of the size of one task.
 
-    A sum of parabolas is a parabola: with Ω = Σ_s Ω_s and the weighted mean c = Σ_s Ω_s p*_s / Ω it equals
-    Σ_p Ω_p (p - c_p)² + constant, exactly. For one task c is p* itself. The head grows; a task's parabola speaks
-    of what existed when it was recorded, which is the leading part of each parameter.
+    With Ω = Σ_s Ω_s and the weighted mean c = Σ_s Ω_s p*_s / Ω it equals Σ_p Ω_p (p - c_p)² + constant, exactly.
+    The head grows; a task's term covers the leading part of each parameter, which existed when it was recorded.
     """
 
     def __init__(self, device: torch.device) -> None:
@@ -32,7 +31,7 @@ class QuadraticPenalty:
         self.constant = torch.zeros(())
 
     def add(self, importance: Mapping[str, Tensor], model: nn.Module) -> None:
-        """Add the parabola of one more task, around where the model is now."""
+        """Add the term of one more task, centred at the model's parameters."""
         for name, parameter in model.named_parameters():
             new, now = importance[name], parameter.detach()
             old, centre = self._recorded(name, now)
@@ -43,7 +42,7 @@ class QuadraticPenalty:
             self.centre[name] = torch.lerp(centre, now, share)
 
     def blend(self, importance: Mapping[str, Tensor], share: float, model: nn.Module) -> None:
-        """Make the importance (1 - share) · old + share · new, and centre all of it where the model is now."""
+        """Set the importance to (1 - share) · old + share · new, and the centre to the model's parameters."""
         for name, parameter in model.named_parameters():
             old, _ = self._recorded(name, parameter.detach())
             self.importance[name] = (1 - share) * old + share * importance[name]
@@ -58,10 +57,8 @@ class QuadraticPenalty:
         return importance, centre
 
     def term(self, model: nn.Module, weight: float) -> Callable[[], Tensor] | None:
-        """What to add to the loss: `weight` times the penalty at the model's parameters, if there is one."""
-        if not self.importance:
-            return None
-        return lambda: weight * self.value(model)
+        """A function that computes `weight` times the penalty; None while there is none."""
+        return (lambda: weight * self.value(model)) if self.importance else None
 
     def value(self, model: nn.Module) -> Tensor:
         """The penalty at the model's parameters, differentiable."""
@@ -100,5 +97,5 @@ class QuadraticPenalty:
 
 
 def _leading(value: Tensor, shape: torch.Size) -> Tensor:
-    """The part of a tensor with which it began to grow."""
+    """The leading part of a tensor, of the given shape."""
     return value if value.shape == shape else value[tuple(slice(size) for size in shape)]

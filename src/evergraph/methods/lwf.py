@@ -1,4 +1,4 @@
-"""LwF: the outputs of the previous model on the new nodes are targets of the new one (Li and Hoiem, 2016)."""
+"""LwF: distillation of the previous model's outputs on the new nodes (Li and Hoiem, 2016)."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -16,17 +16,17 @@ from evergraph.watch import Watch
 
 
 class LwFConfig(Settings):
-    """weight: of the distillation beside the loss; temperature: by which logits are divided."""
+    """weight: of the distillation loss; temperature: divisor of the logits."""
 
     weight: float = Field(1.0, ge=0)
     temperature: float = Field(2.0, gt=0)
 
 
 class LwF(Learner):
-    """Loss + weight · KL(previous model ‖ model), both softened, over the old classes, mean of the training nodes.
+    """Loss + weight · KL(previous model ‖ model) over the old classes, mean of the training nodes.
 
-    What the previous model says about a task's nodes is computed once, before the task is learned, so that
-    nothing has to be kept between tasks. In task-incremental learning each old task has a softmax of its own.
+    The previous model's outputs on a task's nodes are computed once, before the task is learned, so nothing is kept
+    between tasks. In task-incremental learning each old task has its own softmax.
     """
 
     def __init__(self, net: Net, config: LwFConfig):
@@ -45,27 +45,21 @@ class LwF(Learner):
     def old_classes(self) -> list[Tensor]:
         """The classes so far, in groups that compete with each other."""
         tasks = self.net.task_of_class
-        if self.net.setting is Setting.CLASS_IL:
-            groups = [tasks >= 0]
-        else:
-            groups = [tasks == index for index in torch.unique(tasks)]
-        return [group.nonzero().squeeze(1) for group in groups if len(group)]
+        together = torch.zeros_like(tasks) if self.net.setting is Setting.CLASS_IL else tasks
+        return [(together == group).nonzero().squeeze(1) for group in torch.unique(together)]
 
 
 def distillation(said: Tensor, groups: Sequence[Tensor], config: LwFConfig) -> Callable[[Tensor], Tensor]:
-    """What logits cost that differ from `said`: Σ_groups mean_i KL(softmax(said_i / T) ‖ softmax(logits_i / T))."""
-    targets = [log_softmax(said[:, group] / config.temperature, dim=1) for group in groups]
+    """The loss weight · Σ_groups mean_i KL(softmax(said_i / T) ‖ softmax(logits_i / T)) of logits."""
+
+    def softened(logits: Tensor) -> list[Tensor]:
+        return [log_softmax(logits[:, group] / config.temperature, dim=1) for group in groups]
+
+    targets = softened(said)
 
     def cost(logits: Tensor) -> Tensor:
-        parts = [
-            kl_div(
-                log_softmax(logits[:, group] / config.temperature, dim=1),
-                target,
-                reduction="batchmean",
-                log_target=True,
-            )
-            for group, target in zip(groups, targets, strict=True)
-        ]
+        pairs = zip(softened(logits), targets, strict=True)
+        parts = [kl_div(now, target, reduction="batchmean", log_target=True) for now, target in pairs]
         return config.weight * sum(parts[1:], parts[0])
 
     return cost

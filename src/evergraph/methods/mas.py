@@ -1,4 +1,4 @@
-"""MAS: parameters to which the outputs are sensitive are held in place, without labels (Aljundi et al., 2018)."""
+"""MAS: a penalty on changes of parameters to which the outputs are sensitive (Aljundi et al., 2018)."""
 
 from collections.abc import Mapping, Sequence
 
@@ -16,7 +16,7 @@ from evergraph.watch import Watch
 
 
 class MASConfig(Settings):
-    """weight: λ, how strongly the past holds."""
+    """weight: λ of the penalty."""
 
     weight: float = Field(10_000.0, ge=0)
 
@@ -24,8 +24,8 @@ class MASConfig(Settings):
 class MAS(Learner):
     """Loss + λ Σ_p Ω_p (p - p*)², with p* the parameters after the last task.
 
-    Ω = Σ_s n_s Ω_s / Σ_s n_s is the running average of the tasks' importances by their numbers of training nodes
-    n_s. An output that a task did not have yet had no influence on it: its importance there is 0.
+    Ω = Σ_s n_s Ω_s / Σ_s n_s is the mean of the tasks' importances weighted by their training nodes n_s; an output
+    added after a task has importance 0 for it.
     """
 
     def __init__(self, net: Net, config: MASConfig):
@@ -54,8 +54,8 @@ class MAS(Learner):
 def sensitivity(net: Net, inputs: ModelInput, task: int) -> dict[str, Tensor]:
     """Ω_p = |∂/∂p (1/n) Σ_i ‖f(x_i)‖²| over the n nodes of `inputs`, in evaluation mode, without any label.
 
-    The gradient of the mean, not the mean of the nodes' absolute gradients: one backward pass instead of n, as
-    in the public implementations. f is all outputs so far, or in task-incremental learning those of `task`.
+    It is the gradient of the mean, not the mean of absolute gradients: one backward pass instead of n, as in the
+    public implementations. f is all outputs so far, in task-incremental learning those of `task`.
     """
     outputs: Tensor = net.model(*inputs)
     if net.setting is Setting.TASK_IL:

@@ -6,12 +6,10 @@ from pydantic import Field
 
 from evergraph.config import Settings
 from evergraph.data.stream import TaskView
-from evergraph.methods.base import Learner, MethodEntry
-from evergraph.replay.buffer import ReplayBuffer
+from evergraph.methods.base import MethodEntry, ReplayLearner
 from evergraph.replay.neighbours import NeighbourStorage, sample_neighbours
 from evergraph.replay.selection import Selection, select_per_class
 from evergraph.seeding import Purpose, numpy_generator
-from evergraph.training.net import Net
 from evergraph.watch import Watch
 
 
@@ -31,13 +29,10 @@ class SSMRandomConfig(SSMConfig):
     neighbours: NeighbourStorage = NeighbourStorage.RANDOM
 
 
-class SSM(Learner):
+class SSM(ReplayLearner):
     """Loss + λ · loss of the centre nodes in the sparsified subgraphs; their neighbours only send messages."""
 
-    def __init__(self, net: Net, config: SSMConfig):
-        self.config = config
-        self.buffer = ReplayBuffer()
-        super().__init__(net, self.buffer)
+    config: SSMConfig
 
     def learn(self, task: TaskView, past: Sequence[TaskView], watch: Watch) -> None:
         self.net.grow(task)
@@ -52,9 +47,8 @@ class SSM(Learner):
         config = self.config
         rng = numpy_generator(self.net.seed, Purpose.SELECTION, task.index)
         chance = rng.random(len(task.train))
-        centres = task.train[
-            select_per_class(chance, task.train_labels, config.budget, Selection.DETERMINISTIC, rng)
-        ]
+        kept = select_per_class(chance, task.train_labels, config.budget, Selection.DETERMINISTIC, rng)
+        centres = task.train[kept]
         budget = config.neighbour_budget * len(task.classes)
         extra = sample_neighbours(task.graph, centres, config.neighbours, budget, config.hops, rng)
         self.buffer.add_with_neighbours(task.graph, centres, extra)

@@ -1,4 +1,4 @@
-"""TWP: parameters that past losses or past neighbourhoods depend on are held in place (Liu et al., 2021)."""
+"""TWP: a penalty on changes of parameters important to past losses and past topology (Liu et al., 2021)."""
 
 from collections.abc import Sequence
 
@@ -19,7 +19,7 @@ from evergraph.training.net import Net
 from evergraph.watch import Watch
 
 SLOPE = 0.2
-"""Of the LeakyReLU in the attention of backbones that have none of their own."""
+"""Of the LeakyReLU in the attention coefficients of backbones without attention."""
 
 
 class TWPConfig(Settings):
@@ -50,10 +50,8 @@ class TWP(Learner):
         self.net.fit(task, [batch], watch, penalty=held, gradient_weight=config.gradient_weight)
         with watch.phase("importance"):
             loss, topology = squared_gradient(model, batch), topology_importance(model, batch.input)
-            both = {
-                name: config.loss_weight * loss[name] + config.topology_weight * topology[name] for name in loss
-            }
-            self.penalty.add(both, model)
+            weights = config.loss_weight, config.topology_weight
+            self.penalty.add({p: weights[0] * loss[p] + weights[1] * topology[p] for p in loss}, model)
 
 
 def topology_importance(model: Backbone, inputs: ModelInput) -> dict[str, Tensor]:
@@ -63,7 +61,7 @@ def topology_importance(model: Backbone, inputs: ModelInput) -> dict[str, Tensor
 
 
 def attention_coefficients(model: Backbone, inputs: ModelInput) -> list[Tensor]:
-    """e_ij of each layer, for the nodes j that send to i: the backbone's own, or that of its linear maps."""
+    """e_ij of each layer, for the nodes j that send to i: the backbone's attention, or from its linear maps."""
     own = model.attention_weights(inputs)
     if own is not None:
         return own

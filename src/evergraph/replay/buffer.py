@@ -1,4 +1,4 @@
-"""ReplayBuffer: the chosen nodes of past tasks, their features, labels and stored edges; nothing else."""
+"""ReplayBuffer: the chosen nodes of past tasks, with their features, labels and stored edges."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -17,7 +17,7 @@ from evergraph.training.net import Net
 
 
 class ReplayBuffer:
-    """A graph that grows by one disjoint piece a task; `in_loss` marks the nodes whose loss is replayed."""
+    """A graph that grows by one disjoint component a task; `in_loss` marks the nodes whose loss is replayed."""
 
     def __init__(self) -> None:
         self.graph: Graph | None = None
@@ -38,20 +38,20 @@ class ReplayBuffer:
         self.in_loss = np.concatenate([self.in_loss, counted])
 
     def add_with_neighbours(self, graph: Graph, chosen: NDArray[np.int64], neighbours: NDArray[np.int64]) -> None:
-        """Add the chosen nodes, and neighbours that bring no label and no loss."""
+        """Add the chosen nodes, and neighbours without label and loss."""
         labels = np.concatenate([graph.labels[chosen], np.full(len(neighbours), HIDDEN)])
         in_loss = np.arange(len(labels)) < len(chosen)
         self.add(graph, np.concatenate([chosen, neighbours]), labels, in_loss)
 
     def batches(self, net: Net, scale: float) -> list[Batch]:
-        """The replay batch, every class counting alike; none while the buffer is empty."""
+        """The replay batch, with equal weight for every class; none while the buffer is empty."""
         if self.graph is None:
             return []
         rows = np.flatnonzero(self.in_loss)
         return [net.batch(self.graph, rows, self.graph.labels[rows], scale)]
 
     def memory(self) -> MemoryUsage:
-        """What is kept, and its bytes: features, adjacency, labels and marks as they are held."""
+        """Counts, and the bytes of features, adjacency, labels and marks."""
         if self.graph is None:
             return MemoryUsage()
         held = self.state()
@@ -66,24 +66,16 @@ class ReplayBuffer:
         """The buffer as named tensors; nothing while it is empty."""
         if self.graph is None:
             return {}
-        directed = np.array(self.graph.directed)
-        arrays: dict[str, NDArray[Any]] = {
-            "labels": self.graph.labels,
-            "in_loss": self.in_loss,
-            "directed": directed,
-        }
+        features, directed = self.graph.features, np.array(self.graph.directed)
+        arrays = {"labels": self.graph.labels, "in_loss": self.in_loss, "directed": directed}
         arrays |= _parts("adjacency", self.graph.adjacency)
-        features = self.graph.features
         arrays |= {"features": features} if isinstance(features, np.ndarray) else _parts("features", features)
         return {f"buffer.{name}": torch.as_tensor(array) for name, array in arrays.items()}
 
     def load_state(self, state: Mapping[str, Tensor]) -> None:
         """The inverse of `state`."""
-        held = {
-            name.removeprefix("buffer."): value.cpu().numpy()
-            for name, value in state.items()
-            if name.startswith("buffer.")
-        }
+        own = [name for name in state if name.startswith("buffer.")]
+        held = {name.removeprefix("buffer."): state[name].cpu().numpy() for name in own}
         if held:
             features: Features = held["features"] if "features" in held else _matrix("features", held)
             directed = bool(held["directed"])
@@ -106,20 +98,17 @@ def _side_by_side(first: Graph, second: Graph) -> Graph:
 def _bare(
     adjacency: sparse.csr_array, features: Features | None, labels: NDArray[np.int64], *, directed: bool
 ) -> Graph:
-    """A graph without names or any other trace of where it came from."""
+    """A graph without names, remarks or original ids."""
     return Graph(adjacency, features, labels, np.arange(len(labels)), directed=directed, name="buffer")
 
 
+PARTS = ("data", "indices", "indptr", "shape")
+
+
 def _parts(name: str, matrix: sparse.csr_array) -> dict[str, NDArray[Any]]:
-    shape = np.array(matrix.shape, dtype=np.int64)
-    return {
-        f"{name}.data": matrix.data,
-        f"{name}.indices": matrix.indices,
-        f"{name}.indptr": matrix.indptr,
-        f"{name}.shape": shape,
-    }
+    return {f"{name}.{part}": np.asarray(getattr(matrix, part)) for part in PARTS}
 
 
 def _matrix(name: str, held: Mapping[str, NDArray[Any]]) -> sparse.csr_array:
-    data, indices, indptr, shape = (held[f"{name}.{part}"] for part in ("data", "indices", "indptr", "shape"))
+    data, indices, indptr, shape = (held[f"{name}.{part}"] for part in PARTS)
     return sparse.csr_array((data, indices, indptr), shape=tuple(int(size) for size in shape))

@@ -1,4 +1,4 @@
-"""Neighbours to store beside chosen nodes, drawn hop by hop (Zhang et al., 2022, SSM)."""
+"""Neighbours stored with the chosen nodes, drawn hop by hop (Zhang et al., 2022, SSM)."""
 
 from enum import Enum
 
@@ -25,8 +25,7 @@ def sample_neighbours(
     rng: np.random.Generator,
 ) -> NDArray[np.int64]:
     """At most `budget` new nodes a hop, uniformly or in proportion to degree; without the centres, in hop order."""
-    stored = centres
-    frontier = centres
+    stored = frontier = centres
     for _ in range(0 if how is NeighbourStorage.NONE else hops):
         entries, _counts = row_entries(graph.adjacency, frontier)
         candidates = np.setdiff1d(graph.adjacency.indices[entries].astype(np.int64), stored)

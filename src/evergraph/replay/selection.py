@@ -1,4 +1,4 @@
-"""From scores to chosen nodes: min-max per class, the mix of two scores, and which nodes it takes."""
+"""From scores to chosen nodes: min-max normalisation, the mix of two scores, and the selection per class."""
 
 from enum import Enum
 
@@ -6,11 +6,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 TINY = 1e-12
-"""The weight of a node with score zero in a draw: it can be drawn, but only when nothing else is left to draw."""
+"""The weight of a node with score zero in a draw: it is drawn only when no other node is left."""
 
 
 class Selection(Enum):
-    """How a score chooses."""
+    """How nodes are selected by a score."""
 
     DETERMINISTIC = "det"
     PROBABILISTIC = "prob"
@@ -28,10 +28,10 @@ def mix(loss: NDArray[np.float64], topology: NDArray[np.float64], beta: float) -
 
 
 def select(scores: NDArray[np.float64], budget: int, how: Selection, rng: np.random.Generator) -> NDArray[np.int64]:
-    """The positions of the nodes to keep, ascending; all of them where the budget allows it.
+    """The positions of the nodes to keep, ascending; all of them if the budget allows it.
 
-    DETERMINISTIC takes the highest scores, equal ones in the order given. PROBABILISTIC draws one after the other
-    without replacement, each time with probabilities proportional to the scores of those left (as Gumbel-top-k).
+    DETERMINISTIC takes the highest scores, equal ones in the given order. PROBABILISTIC draws without replacement,
+    each time with probabilities proportional to the scores of the remaining nodes (Gumbel-top-k).
     """
     if budget >= len(scores):
         return np.arange(len(scores))
@@ -42,13 +42,9 @@ def select(scores: NDArray[np.float64], budget: int, how: Selection, rng: np.ran
 
 
 def select_per_class(
-    scores: NDArray[np.float64],
-    labels: NDArray[np.int64],
-    budget: int,
-    how: Selection,
-    rng: np.random.Generator,
+    scores: NDArray[np.float64], labels: NDArray[np.int64], budget: int, how: Selection, rng: np.random.Generator
 ) -> NDArray[np.int64]:
-    """The positions of the nodes to keep, ascending: the budget's worth of each class."""
+    """The positions of the nodes to keep, ascending: at most `budget` of each class."""
     kept = []
     for label in np.unique(labels):
         members = np.flatnonzero(labels == label)

@@ -1,11 +1,11 @@
-"""MemoryUsage: what a learner keeps of the past, counted."""
+"""MemoryUsage: counts of what a learner keeps of the past."""
 
 from dataclasses import astuple, dataclass
 
 
 @dataclass(frozen=True)
 class MemoryUsage:
-    """What is kept of the past besides the model: counts, and the bytes they take."""
+    """What is kept of the past besides the model, and its bytes."""
 
     nodes: int = 0
     edges: int = 0

@@ -1,4 +1,4 @@
-"""What a score is: a function from a task and a model to one number for each training node."""
+"""Scores: functions from a task and a model to one number for each training node."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -24,7 +24,7 @@ class Space(Enum):
 
 
 class Scope(Enum):
-    """Whether the topology is the task's graph or, once, the whole graph."""
+    """Whether topology scores use the task's graph or the whole graph."""
 
     TASK = "task"
     FULL = "full"
@@ -32,9 +32,9 @@ class Scope(Enum):
 
 @dataclass(frozen=True)
 class ScoreContext:
-    """What a score may look at. `net` has learned the task; `rng` is the only source of randomness.
+    """The arguments of a score. `net` has learned the task; `rng` is the only source of randomness.
 
-    orientation, scope: of the Hodge potential; space, distance: for scores that compare nodes.
+    orientation, scope: of the Hodge potential; space, distance: of scores that compare nodes.
     """
 
     task: TaskView
@@ -46,7 +46,7 @@ class ScoreContext:
     scope: Scope = Scope.TASK
 
     def vectors(self) -> Features:
-        """The training nodes as points: their features, or what the model's output layer sees of them."""
+        """The training nodes as points: their features, or the input of the model's head."""
         features = self.task.graph.features
         if self.space is Space.FEATURES and features is not None:
             return features[self.task.train]
@@ -69,7 +69,7 @@ Score = Callable[[ScoreContext], NodeScores]
 
 @dataclass(frozen=True)
 class ScoreEntry:
-    """A score's line in the table."""
+    """A score's entry in the table."""
 
     summary: str
     paper: str

@@ -21,10 +21,8 @@ def mean_feature_score(context: ScoreContext) -> NodeScores:
 def squared_norms(points: NDArray[np.float32]) -> NDArray[np.float64]:
     """|x|² of each row of a dense or sparse matrix."""
     if isinstance(points, np.ndarray):
-        squares: NDArray[np.float64] = np.einsum("ij,ij->i", points, points, dtype=np.float64)
-        return squares
-    norms: NDArray[np.float64] = points.multiply(points).sum(axis=1).astype(np.float64)
-    return norms
+        return np.asarray(np.einsum("ij,ij->i", points, points, dtype=np.float64))
+    return np.asarray(points.multiply(points).sum(axis=1), dtype=np.float64)
 
 
 MEAN_FEATURE = ScoreEntry(

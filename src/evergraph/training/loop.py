@@ -1,10 +1,11 @@
-"""The one optimiser loop, and the batches it is given."""
+"""The optimiser loop and its batches."""
 
 import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import Enum
+from functools import partial
 
 import torch
 from pydantic import Field, field_validator
@@ -19,19 +20,19 @@ from evergraph.training.narrowing import narrow
 from evergraph.training.optimiser import Adam
 
 SMALL = 512
-"""Nodes up to which a second thread slows an epoch down (measured on the digits)."""
+"""Up to this many nodes a second thread slows an epoch down (measured on the digits)."""
 
 MIN_GRADIENT = 1e-20
-"""Smaller derivatives of a loss cannot move a weight, for Adam compares them with 1e-8. Nodes that are classified
-without doubt have them; their products fall below the smallest normal number of 32 bits, and a matrix product with
-such numbers takes many times as long, so that a GIN or an unnormalised GCN trains markedly slower with them."""
+"""Smaller derivatives of a loss cannot change a weight, since Adam compares them with 1e-8. Nodes classified with
+near certainty have them; their products are subnormal float32 numbers, which make matrix products many times slower
+(noticeable with a GIN or an unnormalised GCN)."""
 
 
 class ClassLosses(Enum):
-    """What becomes of the mean losses of a batch's classes: their sum, or their mean.
+    """How the mean losses of a batch's classes are combined.
 
-    With means, as the field's public benchmark has them for ER-GNN, a replay batch of many classes counts no more
-    than one of two.
+    With MEAN, as in the field's public benchmark for ER-GNN, the weight of a replay batch does not grow with its
+    number of classes.
     """
 
     SUM = "sum"
@@ -60,10 +61,9 @@ class TrainConfig(Settings):
 
 @dataclass(frozen=True)
 class Batch:
-    """Nodes whose loss counts: one row of `input` each, its label, its weight and the classes it competes with.
+    """The nodes of a loss: the rows of `input`, with labels (rows,) int64 and weights (rows,).
 
-    labels: (rows,) int64; weights: (rows,); allowed: (rows, classes) bool, None where all classes compete.
-    extra: what the logits of these rows cost besides, added to the loss as it is.
+    allowed: (rows, classes) bool, the classes that compete; None for all. extra: a further loss of these logits.
     """
 
     input: ModelInput
@@ -74,7 +74,7 @@ class Batch:
 
 
 def node_losses(logits: Tensor, labels: Tensor, allowed: Tensor | None) -> Tensor:
-    """Cross-entropy of each node over the classes it competes with: (rows,)."""
+    """Cross-entropy of each node over its allowed classes: (rows,)."""
     if allowed is not None:
         logits = logits.masked_fill(~allowed, -math.inf)
     return cross_entropy(logits, labels, reduction="none")
@@ -86,7 +86,7 @@ def zero_tiny_gradients(gradient: Tensor) -> Tensor:
 
 
 def batch_loss(model: nn.Module, batch: Batch) -> Tensor:
-    """Weighted sum of the node losses of a batch, and what its logits cost besides."""
+    """Weighted sum of the node losses of a batch, plus its extra loss."""
     logits = model(*batch.input)
     if logits.requires_grad:
         logits.register_hook(zero_tiny_gradients)
@@ -108,15 +108,16 @@ def train(
 ) -> None:
     """Minimise the batches' losses plus the penalty; `adjust` may change the gradients before each step.
 
-    `gradient_weight` adds that multiple of ‖∇L‖₁, the sum of the sizes of the derivatives of the batches' loss L.
-    With `whole` every parameter is up to date after every epoch, for an `on_epoch` that looks at them.
+    `gradient_weight` adds that multiple of ‖∇L‖₁, L the batches' loss. With `whole` all parameters are up to date
+    after every epoch, for an `on_epoch` that reads them.
     """
     give_generator(model, generator)
     model.train()
-    # A penalty or an adjustment speaks of the whole weight, so only a plain loss can be narrowed.
+    # A penalty or an adjustment uses the whole weight, so only a plain loss can be narrowed.
     plain = penalty is None and adjust is None and not gradient_weight and not whole
     narrowing = narrow(model, [batch.input for batch in batches]) if plain else None
-    optimiser = adam(narrowing.parameters if narrowing else list(model.parameters()), config)
+    adam = partial(Adam, lr=config.lr, weight_decay=config.weight_decay)
+    optimiser = adam(narrowing.parameters if narrowing else list(model.parameters()))
     for epoch in range(config.epochs):
         optimiser.zero_grad()
         loss = sum((batch_loss(model, batch) for batch in batches[1:]), batch_loss(model, batches[0]))
@@ -139,13 +140,13 @@ def train(
         if on_epoch is not None:
             on_epoch(epoch + 1, value)
     if narrowing is not None:
-        narrowing.undo(lambda rest: adam([rest], config), config.epochs)
+        narrowing.undo(adam, config.epochs)
     model.eval()
 
 
 @contextmanager
 def threads_for(batches: Sequence[Batch]) -> Iterator[None]:
-    """One thread while all batches are small: their products are over before a second thread has begun."""
+    """One thread while all batches are small: their products end before a second thread has started."""
     before = torch.get_num_threads()
     if all(len(batch.input.graph.frontier[1]) <= SMALL for batch in batches):
         torch.set_num_threads(1)
@@ -153,11 +154,6 @@ def threads_for(batches: Sequence[Batch]) -> Iterator[None]:
         yield
     finally:
         torch.set_num_threads(before)
-
-
-def adam(parameters: list[nn.Parameter], config: TrainConfig) -> Adam:
-    """The optimiser with the settings of a configuration."""
-    return Adam(parameters, lr=config.lr, weight_decay=config.weight_decay)
 
 
 def give_generator(model: nn.Module, generator: torch.Generator) -> None:

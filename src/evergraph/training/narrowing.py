@@ -1,8 +1,7 @@
-"""Training only the rows of the first weight whose features occur, with exactly the result of training all of them.
+"""Training only the rows of the first weight whose features occur, with exactly the result of training all rows.
 
-Of thousands of sparse features a task has a few hundred or thousand. The other rows of the first weight get no
-gradient from the loss; only weight decay moves them, each element for itself. So an epoch can leave them out, and
-their decay is caught up with at the end by the same optimiser with as many steps.
+The other rows get no gradient from the loss; only weight decay changes them, element by element. So the epochs
+leave them out, and at the end the same optimiser does as many steps on them.
 """
 
 from collections.abc import Callable, Sequence
@@ -17,7 +16,7 @@ from evergraph.training.optimiser import Adam
 
 
 class Narrowing:
-    """A model whose first weight is narrowed to `columns`; `parameters` are what is to be trained meanwhile."""
+    """A model whose first weight is narrowed to `columns`; `parameters` are those to train instead."""
 
     def __init__(self, model: nn.Module, layer: InputLinear, columns: Tensor):
         self.layer = layer
@@ -26,15 +25,15 @@ class Narrowing:
         self.parameters = [self.kept, *(p for p in model.parameters() if p is not layer.weight)]
         layer.narrowed = (columns, self.kept)
 
-    def undo(self, optimiser: Callable[[nn.Parameter], Adam], steps: int) -> None:
-        """Give the layer its whole weight back: the trained rows, and the others as `steps` steps leave them."""
+    def undo(self, optimiser: Callable[[list[nn.Parameter]], Adam], steps: int) -> None:
+        """Restore the whole weight: the trained rows, and the others after `steps` steps without a gradient."""
         weight = self.layer.weight.detach()
         left_out = torch.ones(len(weight), dtype=torch.bool, device=weight.device)
         left_out[self.columns] = False
         rows = left_out.nonzero().squeeze(1)
         rest = nn.Parameter(weight[rows])
         rest.grad = torch.zeros_like(rest)
-        without_gradient = optimiser(rest)
+        without_gradient = optimiser([rest])
         for _ in range(steps):
             without_gradient.step()
         weight[rows] = rest.detach()
@@ -43,11 +42,11 @@ class Narrowing:
 
 
 def occurring_features(model: nn.Module, inputs: Sequence[ModelInput]) -> tuple[InputLinear, list[Tensor]] | None:
-    """The layer that meets the features, and those that occur in each input, where all inputs are sparse."""
-    layer, meets = getattr(model, "first", None), getattr(model, "input_product", None)
-    if not isinstance(layer, InputLinear) or meets is None:
+    """The layer of the features, and the features that occur in each input, if all inputs are sparse."""
+    layer, input_product = getattr(model, "first", None), getattr(model, "input_product", None)
+    if not isinstance(layer, InputLinear) or input_product is None:
         return None
-    found = [meets(entry.x).columns for entry in inputs]
+    found = [input_product(entry.x).columns for entry in inputs]
     return None if any(columns is None for columns in found) else (layer, found)
 
 

@@ -1,4 +1,4 @@
-"""Net: a backbone that grows with the classes, and the few things that every method does with it."""
+"""Net: a backbone that grows with the classes, and the operations that methods share."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TypeAlias
@@ -36,12 +36,12 @@ class Net:
         return self.build(torch_generator(self.seed, Purpose.PARAMETERS, index)).to(self.device).eval()
 
     def restart(self, index: int) -> None:
-        """Forget everything: new parameters, no classes."""
+        """Start again with new parameters and no classes."""
         self.model = self._fresh(index)
         self.task_of_class = self.task_of_class[:0]
 
     def grow(self, task: TaskView) -> None:
-        """Make room for the classes of a task that are new; indices are given in order of arrival."""
+        """Add outputs for the classes of a task that are new; class indices are in order of arrival."""
         count = sum(label >= self.n_classes for label in task.classes)
         self.model.head.grow(count, torch_generator(self.seed, Purpose.PARAMETERS, 1 + task.index))
         arrived = torch.full((count,), task.index, device=self.device)
@@ -52,10 +52,7 @@ class Net:
         return len(self.task_of_class)
 
     def batch(self, graph: Graph, rows: NDArray[np.int64], labels: NDArray[np.int64], scale: float = 1.0) -> Batch:
-        """The given nodes as a batch in which every class counts alike: weight `scale` / (nodes of that class).
-
-        Where the classes' losses are averaged, each of k classes has a k-th of that.
-        """
+        """The nodes as a batch with weights `scale` / (nodes of the class), divided by the classes for MEAN."""
         return self._batch(graph, rows, labels, self._weights(labels, scale))
 
     def _weights(self, labels: NDArray[np.int64], scale: float = 1.0) -> NDArray[np.float64]:
@@ -93,7 +90,7 @@ class Net:
         return batches
 
     def allowed(self, labels: Tensor) -> Tensor | None:
-        """Which classes a node of each label competes with: its own task's, or (None) all of them."""
+        """The classes that a node of each label competes with: its task's, or (None) all of them."""
         if self.setting is Setting.CLASS_IL:
             return None
         return self.task_of_class[labels][:, None] == self.task_of_class[None, :]
@@ -109,10 +106,9 @@ class Net:
         gradient_weight: float = 0.0,
         snapshots: int = 1,
     ) -> list[Parameters]:
-        """Train on the batches, with the randomness of this task; the options are those of `training.train`.
+        """Train on the batches, with this task's random stream; the options are those of `train`.
 
-        Returns copies of the parameters at `snapshots` epochs, evenly spaced, the last one left out: that is the
-        model itself.
+        Returns copies of the parameters at `snapshots` evenly spaced epochs, without the last, which is the model.
         """
         epochs = self.config.epochs
         wanted = {round(k * epochs / snapshots) for k in range(1, snapshots)} - {0, epochs}
@@ -139,7 +135,7 @@ class Net:
         return taken
 
     def at_each(self, snapshots: Sequence[Parameters]) -> Iterator[None]:
-        """Put the model at each of its snapshots in turn, last of all where it is now."""
+        """Set the parameters to each snapshot in turn, and at the end to what they are now."""
         own = [value.detach().clone() for value in self.model.parameters()]
         for values in (*snapshots, own):
             with torch.no_grad():
@@ -159,7 +155,7 @@ class Net:
         return {**tensors, "task_of_class": self.task_of_class}
 
     def load_state(self, state: Mapping[str, Tensor]) -> None:
-        """The inverse of `state`, whatever number of classes it has; nothing is shared with it afterwards."""
+        """The inverse of `state`, for any number of classes; the tensors are copied."""
         given = {name.removeprefix("model."): value for name, value in state.items() if name.startswith("model.")}
         unlike = sorted(self.model.state_dict().keys() ^ given.keys())
         if unlike or "task_of_class" not in state:

@@ -4,6 +4,7 @@ Pairs of nodes are drawn with probability proportional to the product of their d
 before is drawn anew. Edges are kept as one sorted array of 64-bit keys row * n + column, 8 bytes an edge.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -59,13 +60,13 @@ def _draw(model: BlockModel, wanted: int, inside: bool, rng: np.random.Generator
         )
     if wanted > room // 4:
         return _draw_from_all(model, wanted, inside, rng)
-    sampler = _Sampler(model, inside)
+    pairs = _sampler(model, inside)
     keys = np.empty(0, dtype=np.int64)
     while len(keys) < wanted:
         fresh = np.empty(wanted - len(keys), dtype=np.int64)
         filled = 0
         for start in range(0, len(fresh), chunk):
-            drawn = sampler.pairs(rng.random((min(chunk, len(fresh) - start), 2)))
+            drawn = pairs(rng.random((min(chunk, len(fresh) - start), 2)))
             fresh[filled : filled + len(drawn)] = drawn
             filled += len(drawn)
         keys = _merged(keys, fresh[:filled])
@@ -73,7 +74,7 @@ def _draw(model: BlockModel, wanted: int, inside: bool, rng: np.random.Generator
 
 
 def _merged(keys: Ids, fresh: Ids) -> Ids:
-    """Sorted different keys and new ones in any order, as sorted different keys."""
+    """The sorted union of sorted different keys and of new ones in any order."""
     fresh.sort()
     fresh = fresh[np.diff(fresh, prepend=-1) != 0]
     if not len(keys):
@@ -84,37 +85,33 @@ def _merged(keys: Ids, fresh: Ids) -> Ids:
 
 
 def _at(cumulated: NDArray[np.float64], points: NDArray[np.float64]) -> Ids:
-    """The node on whose stretch of the cumulated weight each point falls."""
+    """The node whose interval of the cumulated weight contains each point."""
     return np.minimum(np.searchsorted(cumulated[1:], points, side="right"), len(cumulated) - 2)
 
 
-class _Sampler:
-    """Draws pairs of nodes inside a class, or of two classes, from pairs of uniform numbers, without rejection."""
+def _sampler(model: BlockModel, inside: bool) -> Callable[[NDArray[np.float64]], Ids]:
+    """A function from pairs of uniform numbers to the keys of pairs of nodes inside a class, or of two classes.
 
-    def __init__(self, model: BlockModel, inside: bool) -> None:
-        self.model = model
-        self.inside = inside
-        self.low = model.cumulated[model.starts[:-1]]
-        self.mass = np.diff(model.cumulated[model.starts])
-        if inside:
-            self.first = model.cumulated
-        else:
-            rest = model.cumulated[-1] - self.mass
-            self.first = np.concatenate([[0.0], np.cumsum(model.weight * rest[model.node_class])])
+    Nothing is rejected but pairs of a node with itself.
+    """
+    low, mass = model.cumulated[model.starts[:-1]], np.diff(model.cumulated[model.starts])
+    rest = model.cumulated[-1] - mass
+    between = np.concatenate([[0.0], np.cumsum(model.weight * rest[model.node_class])])
+    first = model.cumulated if inside else between
 
-    def pairs(self, uniform: NDArray[np.float64]) -> Ids:
-        """The keys of the drawn pairs, without those of a node with itself."""
-        model = self.model
-        u = _at(self.first, uniform[:, 0] * self.first[-1])
+    def pairs(uniform: NDArray[np.float64]) -> Ids:
+        u = _at(first, uniform[:, 0] * first[-1])
         own = model.node_class[u]
-        if self.inside:
-            v = _at(model.cumulated, self.low[own] + uniform[:, 1] * self.mass[own])
+        if inside:
+            point = low[own] + uniform[:, 1] * mass[own]
         else:
-            point = uniform[:, 1] * (model.cumulated[-1] - self.mass[own])
-            v = _at(model.cumulated, point + np.where(point >= self.low[own], self.mass[own], 0.0))
-        fits = (model.node_class[v] == own) == self.inside
-        fits &= u != v
+            point = uniform[:, 1] * rest[own]
+            point += np.where(point >= low[own], mass[own], 0.0)
+        v = _at(model.cumulated, point)
+        fits = ((model.node_class[v] == own) == inside) & (u != v)
         return model.keys(u[fits], v[fits])
+
+    return pairs
 
 
 def _draw_from_all(model: BlockModel, wanted: int, inside: bool, rng: np.random.Generator) -> Ids:

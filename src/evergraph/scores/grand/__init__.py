@@ -24,7 +24,7 @@ ClosedForm = Callable[[Any, ModelInput, LossGradient, int], Tensor]
 """(model, inputs, loss gradient, memory) to the norms, (rows,)."""
 
 CLOSED_FORMS: dict[type[nn.Module], ClosedForm] = {GCN: gcn_norms, GIN: gin_norms, GAT: gat_norms}
-"""A backbone's own way to the norms; a class that is not here, a derived one too, takes backward passes."""
+"""Closed forms by exact class; any other class, also a derived one, uses backward passes."""
 
 LOG = logging.getLogger(__name__)
 _NOTICED: set[type[nn.Module]] = set()
@@ -44,9 +44,8 @@ def grand_norms(
 ) -> Tensor:
     """‖∇_θ l_i‖₂ over all parameters, for the cross-entropy l_i of each row of `inputs` alone: (rows,).
 
-    labels: (rows,); allowed: (rows, classes) bool, the classes that a node competes with, all if None. The model is
-    in evaluation mode meanwhile. Chunks are cut so that what is computed between takes about `memory` bytes, beside
-    what a forward pass takes; a chunk has at least one node.
+    labels: (rows,); allowed: (rows, classes) bool, the classes that a node competes with, all if None. Computed in
+    evaluation mode, in chunks of at least one node that take about `memory` bytes beside a forward pass.
     """
     with _evaluation(model):
         closed = CLOSED_FORMS.get(type(model))
@@ -59,7 +58,7 @@ def grand_norms(
 
 @contextmanager
 def _evaluation(model: nn.Module) -> Iterator[None]:
-    """Evaluation mode, and afterwards each part of the model in the mode it was in."""
+    """Evaluation mode; afterwards each module returns to its mode."""
     modes = [(part, part.training) for part in model.modules()]
     model.eval()
     try:

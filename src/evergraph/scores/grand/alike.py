@@ -1,7 +1,6 @@
-"""Neighbours alike: those in which the same units are active send the same gradient, so their inputs add up first.
+"""Grouping of neighbours with the same active units: they get the same gradient, so their inputs are summed first.
 
-After training most nodes share a few patterns of activity, and a neighbourhood of hundreds of nodes becomes one of
-a few sums. Nothing is approximated.
+After training most nodes share a few patterns of activity: hundreds of neighbours become a few sums, exactly.
 """
 
 import numpy as np
@@ -66,8 +65,8 @@ def _codes(active: Tensor) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
 
 
 def _starts(entries: sparse.csr_array) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Where in sorted rows a new column begins, and how many have begun before each row."""
-    fresh = np.ones(entries.nnz + 1, dtype=bool)  # one more, where rows that are empty at the end begin
+    """The positions in sorted rows where a new column begins, and their number before each row."""
+    fresh = np.ones(entries.nnz + 1, dtype=bool)  # one more, where empty rows at the end begin
     fresh[1:-1] = entries.indices[1:] != entries.indices[:-1]
     fresh[entries.indptr] = True
     return np.flatnonzero(fresh[:-1]), np.concatenate([[0], np.cumsum(fresh)])[entries.indptr]

@@ -1,4 +1,4 @@
-"""One head of graph attention with its inputs and outputs, and the gradient that flows to its scores."""
+"""One head of graph attention with its inputs and outputs, and the gradient of its scores."""
 
 from dataclasses import dataclass
 
@@ -13,8 +13,8 @@ from evergraph.backbones.products import Pattern, csr_product
 class Attended:
     """m_u = Σ_w α_uw z_w with α_u = softmax_w LeakyReLU(to·z_u + sent·z_w), for the rows u of a pattern.
 
-    z: (columns, f); own: (rows,), which column a row is itself; to, sent: (f,); weights α and leaks, LeakyReLU's
-    slope at each score: (entries,); mean: m, (rows, f).
+    z: (columns, f); own: (rows,), the column of each row's own node; to, sent: (f,); weights: α, (entries,); leaks:
+    LeakyReLU's slope at each score, (entries,); mean: m, (rows, f).
     """
 
     pattern: Pattern
@@ -40,7 +40,7 @@ class Attended:
 
 
 def attend(pattern: Pattern, own: Tensor, z: Tensor, to: Tensor, sent: Tensor, slope: float) -> Attended:
-    """A head of attention at work."""
+    """The attention of one head."""
     of_row, of_column = (z @ to)[own, None], (z @ sent)[:, None]
     weights = attention(pattern, of_row, of_column, slope).squeeze(1)
     raw = (pattern.of_row(of_row) + pattern.of_column(of_column)).squeeze(1)

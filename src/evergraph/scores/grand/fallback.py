@@ -1,4 +1,4 @@
-"""Gradient norms of any module, by backward passes for many nodes at once or, where it allows none, for one."""
+"""Gradient norms of any module, by backward passes for many nodes at once or, if it allows none, one by one."""
 
 import warnings
 from collections.abc import Callable, Iterator, Sequence
@@ -8,8 +8,6 @@ from torch import Tensor, nn
 
 from evergraph.backbones.message import ModelInput
 from evergraph.training.loop import node_losses
-
-Gradients = Sequence[Tensor | None]
 
 
 def autograd_norms(
@@ -24,7 +22,7 @@ def autograd_norms(
 
 
 def _counting_bytes(compute: Callable[[], Tensor]) -> tuple[Tensor, int]:
-    """A result, and the bytes kept for its backward pass; the gradients in between take about as many a node."""
+    """A result, and the bytes saved for its backward pass; the gradients of a node take about as many."""
     total = 0
 
     def pack(tensor: Tensor) -> Tensor:
@@ -52,7 +50,7 @@ def _chunk_norms(losses: Tensor, parameters: list[nn.Parameter], size: int) -> I
 
 
 def _norms(gradients: list[Tensor], like: Tensor) -> Tensor:
-    """The norm over all gradients (count, *shape), by way of float64, where squares do not vanish: (count,)."""
+    """The norm over all gradients (count, *shape), in float64, whose squares do not underflow: (count,)."""
     norms = like.new_zeros(len(like), dtype=torch.float64)
     for gradient in gradients:
         part = torch.linalg.vector_norm(gradient.reshape(len(like), -1), dim=1, dtype=torch.float64)
@@ -60,7 +58,7 @@ def _norms(gradients: list[Tensor], like: Tensor) -> Tensor:
     return norms.to(like.dtype)
 
 
-def _gradients(losses: Tensor, parameters: list[nn.Parameter], rows: Tensor) -> Gradients:
+def _gradients(losses: Tensor, parameters: list[nn.Parameter], rows: Tensor) -> Sequence[Tensor | None]:
     """The gradient of each row's loss, (rows, *shape) for each parameter that it depends on."""
     if len(rows) == 1:
         alone = torch.autograd.grad(losses[rows[0]], parameters, retain_graph=True, allow_unused=True)

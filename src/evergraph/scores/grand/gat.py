@@ -48,7 +48,7 @@ def gat_norms(model: GAT, inputs: ModelInput, loss_gradient: LossGradient, memor
 
 
 def _first_layer(model: GAT, inputs: ModelInput) -> list[Attended]:
-    """Each head of the first layer at work."""
+    """The attention of each head of the first layer."""
     pattern, own = inputs.graph.pattern(1), inputs.graph.own(1)
     every = model.first.multiply(model.input_product(inputs.x))
     parts = zip(torch.split(every, model.width, dim=1), model.attend_to, model.attend_from, strict=True)

@@ -14,15 +14,15 @@ from evergraph.scores.grand.neighbourhoods import Neighbourhoods
 from evergraph.scores.grand.outer import feature_blocks, gathered, layer_squares
 
 TABLES = 6
-"""About so many arrays of the size of a block of features are in use at a time."""
+"""About this many arrays of the size of a block of features are in use at a time."""
 
 
 @dataclass(frozen=True)
 class Above:
-    """What the second layer hands down to a head: W g_iu ∘ slope_u from row i to its neighbour u.
+    """The gradient from the second layer to a head: W g_iu ∘ slope_u from row i to its neighbour u.
 
-    pattern: who hears whom in the second step; back: g, (entries, classes); weight: W, (f, classes);
-    slopes: (nodes, f), those of the activation.
+    pattern: of the second step; back: g, (entries, classes); weight: W, (f, classes); slopes: of the activation,
+    (nodes, f).
     """
 
     pattern: Pattern
@@ -39,8 +39,8 @@ class Above:
 def head_squares(head: Attended, above: Above, product: InputProduct, memory: int) -> Tensor:
     """‖∇l_i‖² of the parameters of one head, m_u = Σ_w α_uw z_w with z_w = x_w W1: (rows,).
 
-    With d_iu what comes from above, s_iuw the gradient that it brings to the scores of u, and q_iu = Σ_w s_iuw, the
-    squares are ‖Σ_u d_iu‖² for b1, ‖Σ_u q_iu z_u‖² for `to`, ‖Σ_uw s_iuw z_w‖² for `sent`, and for W1
+    With d_iu the gradient from above, s_iuw its gradient at the scores of u, and q_iu = Σ_w s_iuw, the squares are
+    ‖Σ_u d_iu‖² for b1, ‖Σ_u q_iu z_u‖² for `to`, ‖Σ_uw s_iuw z_w‖² for `sent`, and for W1
     ‖Σ_u (Σ_w α_uw x_w) ⊗ d_iu + (Σ_u q_iu x_u) ⊗ to + (Σ_uw s_iuw x_w) ⊗ sent‖².
     """
     pattern = above.pattern

@@ -1,4 +1,4 @@
-"""The gradient of each node's loss at its logits, where every closed form starts."""
+"""The gradient of each node's loss at its logits, the start of every closed form."""
 
 from collections.abc import Callable
 
@@ -14,8 +14,8 @@ LossGradient = Callable[[Tensor], tuple[Tensor, Tensor]]
 def loss_gradient(labels: Tensor, allowed: Tensor | None) -> LossGradient:
     """softmax(logits_i) - onehot(y_i) over the classes allowed, with the rounding of a backward pass.
 
-    It comes divided by its largest element (rows, classes), and that element (rows,): norms are proportional to it,
-    and the square of what a node that is learned well leaves would be zero in float32.
+    It is returned divided by its largest element, (rows, classes), with that element, (rows,), to which norms are
+    proportional: in float32 the square of the gradient of a well-learned node would be zero.
     """
 
     def at(logits: Tensor) -> tuple[Tensor, Tensor]:

@@ -1,4 +1,4 @@
-"""Neighbourhoods of many nodes as rectangular arrays: nodes of similar degree together, the short ones padded."""
+"""Neighbourhoods of many nodes as rectangular arrays, grouped by similar degree and padded."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -10,9 +10,9 @@ from torch import Tensor
 from evergraph.backbones.products import Pattern
 
 CACHED = 12 << 20
-"""Arrays of about this many bytes stay in the cache of a processor, and larger ones gain nothing (measured)."""
+"""Arrays of about this many bytes stay in the processor's cache; larger ones gain nothing (measured)."""
 PADDING = 1.15
-"""The largest neighbourhood of a chunk has at most this many times as many nodes as the smallest, or two more."""
+"""The largest neighbourhood of a chunk has at most this many times the nodes of the smallest, or two more."""
 
 
 class Neighbourhoods(NamedTuple):
@@ -29,7 +29,7 @@ class Neighbourhoods(NamedTuple):
 
 
 def neighbourhoods(pattern: Pattern, width: int, memory: int) -> Iterator[Neighbourhoods]:
-    """All rows of a pattern in chunks of at most `memory` bytes, an entry taking `width` floats, or of one row."""
+    """All rows of a pattern in chunks of one row, or of at most `memory` bytes with `width` floats an entry."""
     crow, col = pattern.crow.long(), pattern.col.long()
     counts = crow.diff()
     order = torch.argsort(counts, stable=True)

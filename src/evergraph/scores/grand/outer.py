@@ -1,21 +1,19 @@
-"""Norms of sums of outer products, the gradients of a linear layer that sees several nodes."""
+"""Norms of sums of outer products, the gradients of a linear layer with several nodes as inputs."""
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 
-import numpy as np
 import torch
 from scipy import sparse
 from torch import Tensor
 
 from evergraph.backbones.input_product import InputProduct
-from evergraph.backbones.products import Pattern, SparseMatrix
+from evergraph.backbones.products import Pattern
 from evergraph.scores.grand.losses import row_squares
 from evergraph.scores.grand.neighbourhoods import Neighbourhoods, neighbourhoods
 
 NARROW = 16
-"""Fewer columns than these save no memory worth the time."""
-
+"""The smallest width of a block: narrower ones save little memory and take longer."""
 
 Select = Callable[[Tensor, Neighbourhoods, slice], Tensor]
 """From a layer's inputs (nodes, columns) to those of the neighbourhoods, a part of the d: (b, part, columns)."""
@@ -37,16 +35,15 @@ def layer_squares(
     squares = torch.zeros(pattern.shape[0], device=pattern.device)
     for block in inputs:
         for hoods in neighbourhoods(pattern, block.shape[1] + 2 * outputs, memory):
-            squares[hoods.rows] += outer_squares(
-                partial(select, block, hoods), block.shape[1], messages(hoods), memory
-            )
+            chosen = partial(select, block, hoods)
+            squares[hoods.rows] += outer_squares(chosen, block.shape[1], messages(hoods), memory)
     return squares
 
 
 def outer_squares(p: Callable[[slice], Tensor], width: int, t: Tensor, memory: int) -> Tensor:
-    """‖Σ_u p_u ⊗ t_u‖², through Σ_uv (p_u·p_v)(t_u·t_v) or through the sum itself: (b,).
+    """‖Σ_u p_u ⊗ t_u‖², as Σ_uv (p_u·p_v)(t_u·t_v) or from the sum itself, whichever is cheaper: (b,).
 
-    Whichever needs fewer operations: the first d² for each column of p and t, the second d for each pair of them.
+    The first takes d² operations for each column of p and t, the second d for each pair of them.
     p: a part of the d to (b, part, width); t: (b, d, outputs).
     """
     rows, count, outputs = t.shape
@@ -75,7 +72,8 @@ def feature_blocks(product: InputProduct, memory: int) -> Iterator[Tensor]:
         yield from (product.dense[:, start : start + step].contiguous() for start in starts)
         return
     *factors, last = product.factors
-    by_column = _scipy(last).tocsc()
+    values, col, crow = (x.cpu().numpy() for x in (last.values, last.pattern.col, last.pattern.crow))
+    by_column = sparse.csr_array((values, col, crow), shape=last.shape).tocsc()
     for start in starts:
         block = torch.as_tensor(by_column[:, start : start + step].toarray(), device=last.pattern.device)
         for factor in reversed(factors):
@@ -84,11 +82,6 @@ def feature_blocks(product: InputProduct, memory: int) -> Iterator[Tensor]:
 
 
 def with_bias(blocks: Iterable[Tensor]) -> Iterator[Tensor]:
-    """A layer's inputs with one more feature that is always 1: its weight is the layer's bias."""
+    """A layer's inputs with one more feature, always 1, whose weight is the bias."""
     for number, block in enumerate(blocks):
         yield block if number else torch.cat([block, block.new_ones(len(block), 1)], dim=1)
-
-
-def _scipy(matrix: SparseMatrix) -> sparse.csr_array:
-    values, col, crow = (x.cpu().numpy() for x in (matrix.values, matrix.pattern.col, matrix.pattern.crow))
-    return sparse.csr_array((values.astype(np.float32), col, crow), shape=matrix.shape)
