@@ -1,4 +1,4 @@
-"""evergraph bench: all runs of an experiment."""
+"""evergraph bench: do all runs of an experiment."""
 
 from collections import Counter
 from pathlib import Path
