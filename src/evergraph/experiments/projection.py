@@ -5,6 +5,7 @@ The hidden layer is the first layer's output; the head's input has already passe
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -45,7 +46,7 @@ def project(
             f"the data that {folder} has learned are wanted, got others instead; name their folder with --data-dir"
         )
     with torch_threads(1), threadpool_limits(1):  # threads change the order of sums; t-SNE amplifies the last bit
-        found = _projected(record.config, stream, *representations(folder, stream), settings)
+        found = _projected(folder, record.config, stream, settings)
     write_atomically(folder / FILE, json.dumps(found.model_dump(mode="json"), separators=(",", ":")) + "\n")
     return found
 
@@ -65,14 +66,11 @@ def representations(folder: Path, stream: TaskStream) -> tuple[NDArray[np.float3
 
 
 def _projected(
-    config: dict[str, dict[str, str]],
-    stream: TaskStream,
-    values: NDArray[np.float32],
-    labels: NDArray[np.int64],
-    settings: ProjectionSettings,
+    folder: Path, config: dict[str, dict[str, Any]], stream: TaskStream, settings: ProjectionSettings
 ) -> Projection:
     import sklearn
 
+    values, labels = representations(folder, stream)
     shown = stratified(labels, settings.most_nodes, settings.seed)
     places = tsne(values[shown], settings)
     names = stream.graph.class_names

@@ -51,8 +51,7 @@ def _curve_figure(title: str, lines: dict[str, list[Stat]]) -> Figure:
         axes.fill_between(tasks, means - spread, means + spread, color=colour, alpha=0.14, linewidth=0)
     axes.set_ylim(0, 104)
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-    axes.set_ylabel(AA_AXIS, color=INK)
-    finish(axes, title, "tasks learned", grid="y")
+    finish(axes, title, "tasks learned", AA_AXIS, grid="y")
     if lines:
         legend_beside(axes)
     return figure
@@ -145,8 +144,7 @@ def _beta_figure(title: str, lines: dict[str, dict[float, Stat]], level: Stat | 
         )
     if level is not None:
         axes.axhline(level.mean, color=PAPER, linestyle="--", linewidth=1.4, label="random selection")
-    axes.set_ylabel(AA_AXIS, color=INK)
-    finish(axes, title, "β, the weight of the topology", grid="y")
+    finish(axes, title, "β, the weight of the topology", AA_AXIS, grid="y")
     if lines:
         axes.legend(frameon=False, labelcolor=INK)
     return figure

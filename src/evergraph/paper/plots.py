@@ -6,7 +6,7 @@ from typing import Literal
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from evergraph.report.plots import ACCENT, FAINT, INK
+from evergraph.report.plots import ACCENT, FAINT, INK, label_axes
 from evergraph.results.groups import Stat
 
 PALETTE = (
@@ -38,7 +38,7 @@ def dots(title: str, labels: Sequence[str], series: Mapping[str, Mapping[str, St
         )
     axes.set_yticks(range(len(labels)), labels)
     axes.invert_yaxis()
-    finish(axes, title, AA_AXIS, grid="x")
+    finish(axes, title, AA_AXIS)
     if shown:
         legend_beside(axes)
     return figure
@@ -57,18 +57,16 @@ def bars(title: str, series: Mapping[str, Mapping[str, float]]) -> Figure:
         drawn = axes.barh(list(values), list(values.values()), color=PALETTE[at], height=0.62)
         axes.bar_label(drawn, fmt="{:,.1f}", padding=3, fontsize=9, color=INK)
         axes.margins(x=0.18)
-        finish(axes, title if at == 0 else "", name, grid="x")
+        finish(axes, title if at == 0 else "", name)
     if rows:
         panels[0].invert_yaxis()
     return figure
 
 
-def finish(axes: Axes, title: str, x_label: str, *, grid: Literal["x", "y"]) -> None:
+def finish(axes: Axes, title: str, x_label: str, y_label: str = "", *, grid: Literal["x", "y"] = "x") -> None:
     """The style of all figures of this package."""
-    axes.set_title(title, loc="left", fontsize=11, color=INK)
-    axes.set_xlabel(x_label, color=INK)
+    label_axes(axes, title, x_label, y_label)
     axes.grid(axis=grid, color=FAINT, linewidth=0.8)
     axes.set_axisbelow(True)
     axes.spines[["top", "right", "left"]].set_visible(False)
     axes.spines["bottom"].set_color(FAINT)
-    axes.tick_params(colors=INK, length=0)

@@ -32,7 +32,7 @@ class TargetRuns:
     def of(cls, target: Target, request: Request, results: Sequence[Result]) -> "TargetRuns":
         known: dict[str, Result] = {}
         for result in results:
-            with suppress(ConfigError):  # what is unknown here, such as a plug-in, belongs to no target
+            with suppress(ConfigError):  # unknown settings, such as those of a plug-in, belong to no target
                 known[RunConfig.from_values(result.record.config).digest()] = result
         wanted = {config.digest() for config in target.configs(request)}
         return cls(target, request, {digest: run for digest, run in known.items() if digest in wanted})

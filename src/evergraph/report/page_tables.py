@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from evergraph.results.groups import DataSet, Group, Stat, how_chosen, stat, value_text
+from evergraph.results.load import Result
 from evergraph.results.published import PublishedResults
 
 WIDE = 24
@@ -138,8 +139,9 @@ def class_table(data: DataSet) -> ClassTable:
     names = _class_names(data, by_label=by_label)
     rows = []
     for group in data.groups:
-        cells = [_class_cell(_of_class(group, key, by_label=by_label), name) for key, name in names.items()]
-        rows.append((data.name(group), cells))
+        runs = [_by_class(result, by_label=by_label) for result in group.results]
+        found = {key: [run[key] for run in runs if key in run] for key in names}
+        rows.append((data.name(group), [_class_cell(found[key], name) for key, name in names.items()]))
     return ClassTable(
         name=f"Accuracy on each class of {data.title}",
         classes=list(names.values()),
@@ -158,14 +160,11 @@ def _class_names(data: DataSet, *, by_label: bool) -> dict[int, str]:
     return dict(sorted({label: name for result in results for label, name in result.classes or ()}.items()))
 
 
-def _of_class(group: Group, key: int, *, by_label: bool) -> list[float]:
-    found = []
-    for result in group.results:
-        accuracies = result.record.per_class
-        labels = [label for label, _ in result.classes or ()] if by_label else list(range(len(accuracies)))
-        value = accuracies[labels.index(key)] if key in labels else None
-        found += [] if value is None else [value]
-    return found
+def _by_class(result: Result, *, by_label: bool) -> dict[int, float]:
+    """Label, or position in the stream → accuracy, for classes with test nodes."""
+    accuracies = result.record.per_class
+    keys = result.record.data.class_order if by_label else range(len(accuracies))
+    return {key: value for key, value in zip(keys, accuracies, strict=True) if value is not None}
 
 
 def _class_cell(values: list[float], name: str) -> ClassCell | None:

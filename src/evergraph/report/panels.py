@@ -7,7 +7,7 @@ from evergraph.results.projection import Projection
 
 
 def panel_columns(panels: int) -> int:
-    """One row up to three panels, two by two for four, at most four beside each other."""
+    """One row up to three panels, two by two for four, at most four in a row."""
     return panels if panels < 4 else min(4, math.ceil(math.sqrt(panels)))
 
 

@@ -47,7 +47,7 @@ def draw_matrix(axes: Axes, matrix: NDArray[np.float64], heading: str) -> AxesIm
         if size <= 12 and not np.isnan(value):
             colour = "white" if value > 55 else INK
             axes.text(column, row, f"{value:.1f}", ha="center", va="center", fontsize=8, color=colour)
-    _label(axes, heading, "accuracy on task", "after learning task")
+    label_axes(axes, heading, "accuracy on task", "after learning task")
     axes.spines[:].set_visible(False)
     return image
 
@@ -65,11 +65,12 @@ def curve_figure(record: Record) -> Figure:
     axes.set_xticks(list(tasks)[:: max(1, len(curve) // 12)])
     axes.grid(axis="y", color=FAINT, linewidth=0.8)
     axes.spines[["top", "right"]].set_visible(False)
-    _label(axes, title(record), "tasks learned", "average accuracy (AA), %")
+    label_axes(axes, title(record), "tasks learned", "average accuracy (AA), %")
     return figure
 
 
-def _label(axes: Axes, heading: str, x: str, y: str) -> None:
+def label_axes(axes: Axes, heading: str, x: str, y: str) -> None:
+    """Title, axis labels and ticks of all figures."""
     axes.set_title(heading, loc="left", fontsize=11, color=INK)
     axes.set_xlabel(x, color=INK)
     axes.set_ylabel(y, color=INK)

@@ -39,16 +39,14 @@ def verdict_lines(record: Record) -> list[str]:
     """AA, AF and the costs of a run in a few lines."""
     summary = summarise(record)
     seconds = ", ".join(f"{phase} {value:.1f} s" for phase, value in summary.seconds.items())
-    memory = summary.memory
+    memory, kept = summary.memory, summary.memory.bytes / 2**20
     lines = [
         f"AA {summary.aa:.2f} %   AF {summary.af:.2f} %   (class-balanced, test)",
         f"plain accuracy: AA {summary.plain.aa:.2f} %   validation: AA {summary.val.aa:.2f} %",
         f"time: {seconds}; peak memory {summary.peak_bytes / 2**20:.0f} MiB",
     ]
     if memory.bytes:
-        lines.append(
-            f"kept of the past: {memory.nodes:,} nodes, {memory.edges:,} edges, {memory.bytes / 2**20:.2f} MiB"
-        )
+        lines.append(f"kept of the past: {memory.nodes:,} nodes, {memory.edges:,} edges, {kept:.2f} MiB")
     return lines + [f"note: {remark}" for remark in summary.remarks]
 
 
