@@ -1,6 +1,5 @@
-"""evergraph bench: all runs of an experiment."""
+"""evergraph bench: do all runs of an experiment."""
 
-from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -75,8 +74,7 @@ def _print_plan(experiment: "Experiment", done: "dict[RunConfig, Path]", *, as_j
         return
     for row in rows:
         STDOUT.print(f"{'done   ' if row['done'] else 'to do  '} {row['run']}", highlight=False, soft_wrap=True)
-    counts = Counter(bool(row["done"]) for row in rows)
-    STDOUT.print(f"{len(rows)} runs: {counts[True]} done, {counts[False]} to do", highlight=False)
+    STDOUT.print(f"{len(rows)} runs: {len(done)} done, {len(rows) - len(done)} to do", highlight=False)
 
 
 def _print_end(experiment: "Experiment", done: "GridOutcome", *, as_json: bool) -> None:

@@ -1,6 +1,7 @@
-"""evergraph list: what there is to choose from."""
+"""evergraph list: the registered methods, backbones, data sets and scores."""
 
 from enum import Enum
+from importlib import import_module
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -15,7 +16,7 @@ EXAMPLE = "Example: evergraph list methods"
 
 
 class Kind(Enum):
-    """The tables that can be listed."""
+    """The tables that can be listed, under the names of their registries."""
 
     METHODS = "methods"
     BACKBONES = "backbones"
@@ -29,7 +30,8 @@ def list_command(
     """List methods, backbones, data sets or scores."""
     from rich.table import Table
 
-    table = table_of(kind)
+    package = "evergraph.data.datasets" if kind is Kind.DATASETS else f"evergraph.{kind.value}"
+    table: Registry[Any] = getattr(import_module(package), kind.name)
     rows = listing(table)
     if as_json:
         print_json({kind.value: rows, "broken": dict(table.broken)})
@@ -45,25 +47,6 @@ def list_command(
         note(f"{name} of {reason}")
 
 
-def table_of(kind: Kind) -> "Registry[Any]":
-    """The table of a kind; backbones, methods and scores need torch."""
-    if kind is Kind.DATASETS:
-        from evergraph.data.datasets import DATASETS
-
-        return DATASETS
-    if kind is Kind.BACKBONES:
-        from evergraph.backbones import BACKBONES
-
-        return BACKBONES
-    if kind is Kind.METHODS:
-        from evergraph.methods import METHODS
-
-        return METHODS
-    from evergraph.scores import SCORES
-
-    return SCORES
-
-
 def listing(table: "Registry[Any]") -> list[dict[str, Any]]:
     """Name, summary, paper, default settings and origin of each entry of a table."""
     rows = []
@@ -71,11 +54,7 @@ def listing(table: "Registry[Any]") -> list[dict[str, Any]]:
         settings = getattr(entry, "config", None) or getattr(entry, "options", None)
         paper = getattr(entry, "paper", None) or getattr(entry, "citation", "")
         row = {"name": name, "summary": entry.summary, "paper": paper, "plugin": table.source(name)}
-        rows.append(row if settings is None else {**row, "settings": defaults(settings)})
+        if settings is not None:
+            row["settings"] = settings.model_construct().model_dump(mode="json")
+        rows.append(row)
     return rows
-
-
-def defaults(settings: Any) -> dict[str, Any]:
-    """The default value of each setting, where it has one."""
-    values: dict[str, Any] = settings.model_construct().model_dump(mode="json")
-    return values

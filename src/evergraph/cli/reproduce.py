@@ -1,9 +1,9 @@
-"""evergraph reproduce: a table or figure of the paper, from the runs to the files."""
+"""evergraph reproduce: run and write a table or figure of the paper."""
 
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
     from evergraph.paper.exhibit import Exhibit
     from evergraph.paper.targets import Request, Target
-    from evergraph.results.load import Result
     from evergraph.runs.config import RunConfig
 
 CORES = os.cpu_count() or 1
@@ -65,6 +64,7 @@ def reproduce_command(
 ) -> None:
     """Do the runs behind a table or figure of the paper, and write it with the paper's values beside ours."""
     from evergraph.cli.execution import do_runs
+    from evergraph.experiments.projection import project
     from evergraph.paper.exhibits import make_exhibit
     from evergraph.paper.targets import TARGETS
     from evergraph.results.load import read_results
@@ -72,9 +72,8 @@ def reproduce_command(
     wanted = TARGETS[target]
     request = make_request(wanted, dataset, features, seeds, backbone, fast=fast)
     failures: dict[RunConfig, str] = {}
-    if records:
-        results, _ = read_results(records, complete_settings)
-    else:
+    sources = records or []
+    if not records:
         done = do_runs(
             wanted.name,
             wanted.configs(request),
@@ -84,17 +83,32 @@ def reproduce_command(
             executor=executor,
             ray_address=ray_address,
         )
-        failures = done.failures
-        results = results_of(wanted, list(done.folders.values()), data_dir)
-    exhibit = make_exhibit(wanted, request, results)
+        failures, sources = done.failures, list(done.folders.values())
+        if wanted.name == "fig-tsne":
+            for folder in sources:
+                project(folder, data_dir=data_dir)
+    exhibit = make_exhibit(wanted, request, read_results(sources, complete_settings)[0])
     if not exhibit.numbers:
         why = next(iter(failures.values()), "there is none that belongs to it")
         raise StoreError(f"{wanted.name} needs at least one finished run, got none: {why}")
     files = exhibit.write(write)
     if as_json:
-        print_json(facts(wanted, request, exhibit, files, failures))
+        facts = {
+            "target": wanted.name,
+            "title": exhibit.title,
+            "dataset": request.dataset,
+            "features": request.features,
+            "backbones": list(request.backbones),
+            "seeds": list(request.seeds),
+            "fast": fast,
+            "numbers": list(exhibit.numbers),
+            "notes": list(exhibit.notes),
+            "files": [str(path) for path in files],
+            "failed": {config.label(): reason for config, reason in failures.items()},
+        }
+        print_json(facts)
     else:
-        show(exhibit, files, failures)
+        _show(exhibit, files, failures)
     if failures:
         raise typer.Exit(1)
 
@@ -108,14 +122,13 @@ def make_request(
     *,
     fast: bool,
 ) -> "Request":
-    """What was asked for, with the target's defaults; ConfigError where it cannot be."""
+    """The request with the target's defaults; ConfigError if an option is invalid."""
     from evergraph.backbones import BACKBONES
     from evergraph.data.datasets import DATASETS, DerivedFeatures, is_path
     from evergraph.paper.targets import Request
 
     name = dataset or target.dataset
-    if seeds is None:
-        seeds = 1 if fast or target.one_seed else 5
+    count = seeds or (1 if fast or target.one_seed else 5)
     names = [part.strip() for part in backbone.split(",")] if backbone else list(target.backbones)
     if len(set(names)) < len(names):
         raise ConfigError(f"each backbone is wanted once, got {backbone!r} instead")
@@ -124,48 +137,14 @@ def make_request(
     return Request(
         dataset=name if is_path(name) else DATASETS.canonical(name),
         features=features,
-        seeds=tuple(range(seeds)),
+        seeds=tuple(range(count)),
         backbones=tuple(BACKBONES.canonical(part) for part in names),
         fast=fast,
     )
 
 
-def results_of(target: "Target", folders: Sequence[Path], data_dir: Path | None) -> "list[Result]":
-    """The finished runs; for a figure of what the models see, each is looked at first."""
-    from evergraph.experiments.projection import project
-    from evergraph.results.load import read_results
-
-    if target.name == "fig-tsne":
-        for folder in folders:
-            project(folder, data_dir=data_dir)
-    return read_results(folders, complete_settings)[0] if folders else []
-
-
-def facts(
-    target: "Target",
-    request: "Request",
-    exhibit: "Exhibit",
-    files: Sequence[Path],
-    failures: "dict[RunConfig, str]",
-) -> dict[str, Any]:
-    """What --json prints."""
-    return {
-        "target": target.name,
-        "title": exhibit.title,
-        "dataset": request.dataset,
-        "features": request.features,
-        "backbones": list(request.backbones),
-        "seeds": list(request.seeds),
-        "fast": request.fast,
-        "numbers": list(exhibit.numbers),
-        "notes": list(exhibit.notes),
-        "files": [str(path) for path in files],
-        "failed": {config.label(): reason for config, reason in failures.items()},
-    }
-
-
-def terminal_table(exhibit: "Exhibit", between: str) -> "Table":
-    """The table with AA and AF beside each other, or below each other where the terminal is narrow."""
+def _terminal_table(exhibit: "Exhibit", between: str) -> "Table":
+    """The table with `between` between AA and AF."""
     from rich.table import Table
 
     table = Table(title=exhibit.title, title_justify="left", show_lines=between == "\n")
@@ -176,11 +155,11 @@ def terminal_table(exhibit: "Exhibit", between: str) -> "Table":
     return table
 
 
-def show(exhibit: "Exhibit", files: Sequence[Path], failures: "dict[RunConfig, str]") -> None:
-    """The table in the terminal, what has to be known of it, and where the files are."""
-    table = terminal_table(exhibit, " / ")
+def _show(exhibit: "Exhibit", files: Sequence[Path], failures: "dict[RunConfig, str]") -> None:
+    """Print the table, notes, failures and files; AA above AF if the terminal is too narrow for both in a line."""
+    table = _terminal_table(exhibit, " / ")
     if table.__rich_measure__(STDOUT, STDOUT.options.update(max_width=1_000)).maximum > STDOUT.width:
-        table = terminal_table(exhibit, "\n")
+        table = _terminal_table(exhibit, "\n")
     STDOUT.print(table)
     for line in exhibit.notes:
         STDOUT.print(f"- {line}", markup=False, highlight=False)

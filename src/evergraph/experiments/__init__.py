@@ -1,1 +1,1 @@
-"""Experiments: a TOML file becomes a grid of runs, an executor does them, the results become small records."""
+"""Experiments: a grid of runs from a TOML file, and the executors that do them."""

@@ -33,7 +33,7 @@ class Experiment:
 
 
 def read_experiment(path: Path) -> Experiment:
-    """The grid in a TOML file, each run once; ConfigError in one sentence."""
+    """The grid in a TOML file, each run once; ConfigError if it is invalid."""
     content = read_toml(path)
     unknown = sorted(set(content) - {"name", "base", "grid"})
     grids = content.get("grid", [{}])
@@ -48,9 +48,5 @@ def _combinations(base: Mapping[str, Any], grid: Mapping[str, Any]) -> Iterator[
     flat = {path: value if isinstance(value, list) else [value] for path, value in flattened(grid).items()}
     for values in itertools.product(*flat.values()):
         pairs = zip(flat, values, strict=True)
-        expanded = [(key.split("."), value) for path, value in pairs for key in _targets(path)]
-        yield RunConfig.from_values(assigned(base, expanded))
-
-
-def _targets(path: str) -> tuple[str, ...]:
-    return SEED_KEYS if path == "seed" else (path,)
+        expanded = [(key, value) for path, value in pairs for key in (SEED_KEYS if path == "seed" else (path,))]
+        yield RunConfig.from_values(assigned(base, [(key.split("."), value) for key, value in expanded]))

@@ -1,4 +1,4 @@
-"""The local executor: each run in a process of its own, several at a time; a failure stops nothing else."""
+"""The local executor: each run in its own process, several at a time; a failed run does not stop the others."""
 
 import multiprocessing
 import os
@@ -17,7 +17,7 @@ from evergraph.runs.plugins import PluginFile, load_plugins, plugin_at_fault
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a run of a grid ended: its folder, or the reason why there is none."""
+    """The folder of a finished run, or why it failed."""
 
     config: RunConfig
     folder: Path | None = None
@@ -26,7 +26,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Job:
-    """Where a grid's runs go, where their data are, how many threads each gets, and the plug-ins they may need."""
+    """What all runs of a grid share: output folder, data folder, threads of each run, plug-ins."""
 
     out: Path
     data_dir: Path | None
@@ -44,12 +44,12 @@ def run_local(
     try:
         while waiting or running:
             while waiting and len(running) < jobs:
+                config = waiting.pop(0)
                 ours, theirs = context.Pipe(duplex=False)
-                values = waiting[0].to_values()
-                started = context.Process(target=_work, args=(values, job, theirs), daemon=True)
+                started = context.Process(target=_work, args=(config.to_values(), job, theirs), daemon=True)
                 started.start()
                 theirs.close()
-                running[ours] = (waiting.pop(0), started)
+                running[ours] = (config, started)
             on_change(ended, len(running))
             ready = set(wait(list(running)))
             for connection in [connection for connection in running if connection in ready]:
@@ -62,7 +62,7 @@ def run_local(
 
 
 def _context() -> ForkServerContext | SpawnContext:
-    """New processes that inherit nothing but the imported package, where the platform can fork."""
+    """Processes that inherit only the imported package, if the platform can fork."""
     if sys.platform == "win32":
         return multiprocessing.get_context("spawn")
     context = multiprocessing.get_context("forkserver")
@@ -77,11 +77,11 @@ def _outcome(config: RunConfig, process: BaseProcess, ready: Connection) -> Outc
         process.join()
         return Outcome(config, error=f"the process died (exit code {process.exitcode})")
     process.join()
-    return Outcome(config, Path(folder) if folder else None, error)
+    return Outcome(config, folder, error)
 
 
 def _work(values: dict[str, Any], job: Job, answer: Connection) -> None:
-    """The body of a run's process: do the run or resume it, and say how it ended."""
+    """The process of a run: do or resume it, and send how it ended."""
     import torch
 
     from evergraph.runs.execute import run
@@ -93,10 +93,10 @@ def _work(values: dict[str, Any], job: Job, answer: Connection) -> None:
     try:
         load_plugins(job.plugins)
         result = run(RunConfig.from_values(values), job.out, data_dir=job.data_dir, resume=True)
-    except Exception as error:  # whatever it is, it belongs to this run only and is recorded with it
+    except Exception as error:  # concerns this run only and is recorded with it
         answer.send((None, reason(error)))
     else:
-        answer.send((str(result.folder), None))
+        answer.send((result.folder, None))
 
 
 def reason(error: BaseException) -> str:

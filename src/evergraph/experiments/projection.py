@@ -1,12 +1,11 @@
-"""t-SNE of what a finished model sees: the hidden layer of the test nodes of all tasks, in two dimensions.
+"""t-SNE of the hidden layer of a finished model on the test nodes of all tasks.
 
-The hidden layer is the first layer's output; what the head sees is already summed up by the second.
+The hidden layer is the first layer's output; the head's input has already passed the second layer.
 """
 
 import json
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -26,13 +25,15 @@ from evergraph.runs.store import RunStore
 
 NEIGHBOURS = 10
 SILHOUETTE_NODES = 5_000
-"""Of more nodes, the silhouette takes a sample: it compares every node with every other."""
+"""More nodes are sampled for the silhouette, which compares all pairs."""
 
 
 def project(
     folder: Path, *, data_dir: Path | None, seed: int = 0, perplexity: float = 30.0, most_nodes: int = 10_000
 ) -> Projection:
-    """The projection of a finished run: the one kept in its folder if that has these settings, else a new one."""
+    """The projection of a finished run: the stored one if it has these settings, else a new one."""
+    from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+
     given = {"seed": seed, "perplexity": perplexity, "most_nodes": most_nodes}
     settings = validated(ProjectionSettings, given, "projection")
     record = RunStore(folder).record()
@@ -44,36 +45,32 @@ def project(
         raise StoreError(
             f"the data that {folder} has learned are wanted, got others instead; name their folder with --data-dir"
         )
-    with _one_thread():
-        found = _projected(record.config, stream, *representations(folder, stream), settings)
+    with torch_threads(1), threadpool_limits(1):  # threads change the order of sums; t-SNE amplifies the last bit
+        found = _projected(folder, record.config, stream, settings)
     write_atomically(folder / FILE, json.dumps(found.model_dump(mode="json"), separators=(",", ":")) + "\n")
     return found
 
 
 def representations(folder: Path, stream: TaskStream) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
-    """The hidden layer of a finished run on the test nodes of all tasks, each on its task's graph; their labels."""
+    """The hidden layer of the test nodes of all tasks, each on its task's graph, and their labels."""
     store = RunStore(folder)
     learner = make_learner(RunConfig.from_values(store.record().config), stream.graph.n_features)
     learner.load_state(store.state())
     tasks = stream.seen(len(stream) - 1)
+    net = learner.net
     with torch.no_grad():
-        layers = [
-            learner.net.model.hidden_layer(model_input(task.graph, task.test, learner.net.device)) for task in tasks
-        ]
+        layers = [net.model.hidden_layer(model_input(task.graph, task.test, net.device)) for task in tasks]
     order = np.array(stream.order, dtype=np.int64)
     labels = order[np.concatenate([task.graph.labels[task.test] for task in tasks])]
     return torch.cat(layers).cpu().numpy(), labels
 
 
 def _projected(
-    config: dict[str, dict[str, str]],
-    stream: TaskStream,
-    values: NDArray[np.float32],
-    labels: NDArray[np.int64],
-    settings: ProjectionSettings,
+    folder: Path, config: dict[str, dict[str, Any]], stream: TaskStream, settings: ProjectionSettings
 ) -> Projection:
     import sklearn
 
+    values, labels = representations(folder, stream)
     shown = stratified(labels, settings.most_nodes, settings.seed)
     places = tsne(values[shown], settings)
     names = stream.graph.class_names
@@ -93,7 +90,7 @@ def _projected(
 
 
 def tsne(values: NDArray[np.float32], settings: ProjectionSettings) -> NDArray[np.float32]:
-    """Places in the plane, (nodes, 2), by Barnes-Hut t-SNE from the first two principal components."""
+    """Coordinates, (nodes, 2), by Barnes-Hut t-SNE, initialised with the first two principal components."""
     from sklearn.manifold import TSNE
 
     if settings.perplexity >= len(values):
@@ -111,7 +108,7 @@ def tsne(values: NDArray[np.float32], settings: ProjectionSettings) -> NDArray[n
 
 
 def stratified(labels: NDArray[np.int64], most: int, seed: int) -> NDArray[np.int64]:
-    """At most `most` positions, of each class its share, drawn from the seed; in ascending order."""
+    """At most `most` positions, sampled in proportion to the classes, ascending."""
     if len(labels) <= most:
         return np.arange(len(labels))
     by_class = np.lexsort((np.random.default_rng(seed).random(len(labels)), labels))
@@ -120,7 +117,7 @@ def stratified(labels: NDArray[np.int64], most: int, seed: int) -> NDArray[np.in
 
 
 def silhouette(values: NDArray[np.float32], labels: NDArray[np.int64], seed: int) -> float | None:
-    """How much nearer nodes are to their own class than to the next one, -1 to 1; None for a single class."""
+    """The silhouette of the classes, -1 to 1; None for a single class."""
     from sklearn.metrics import silhouette_score
 
     chosen = stratified(labels, SILHOUETTE_NODES, seed)
@@ -130,18 +127,9 @@ def silhouette(values: NDArray[np.float32], labels: NDArray[np.int64], seed: int
 
 
 def neighbour_agreement(values: NDArray[np.float32], labels: NDArray[np.int64]) -> float:
-    """The share of a node's nearest neighbours that are of its class, mean over nodes."""
+    """The share of a node's nearest neighbours with its class, mean over nodes."""
     from sklearn.neighbors import NearestNeighbors
 
     search = NearestNeighbors(n_neighbors=min(NEIGHBOURS, len(values) - 1), n_jobs=1).fit(values)
     nearest = search.kneighbors(return_distance=False)
     return float((labels[nearest] == labels[:, None]).mean())
-
-
-@contextmanager
-def _one_thread() -> Iterator[None]:
-    """Sums that several threads share are added up in another order, and t-SNE makes much of the last bit."""
-    from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
-
-    with torch_threads(1), threadpool_limits(1):
-        yield

@@ -1,9 +1,8 @@
-"""The Ray executor: the same runs on a cluster, each in its own process; what dies is resumed elsewhere.
+"""The Ray executor: runs on a cluster, each in its own process; a run whose process dies is resumed elsewhere.
 
-The folders of the runs belong to the driver, the process that calls `run_ray`; no other machine needs to see them.
-A worker gets the files of a run's finished tasks, resumes it in a folder of its own, and sends the files after
-every task. So, whatever dies, the driver has all finished tasks and hands them to the next worker. Data sets are
-looked for where the worker is and are never sent.
+The run folders belong to the driver, the process that calls `run_ray`; other machines need no access to them. A
+worker gets the files of a run's finished tasks, resumes it in a temporary folder, and sends the files after every
+task. So the driver has all finished tasks for the next worker. Data sets are never sent: workers read their own.
 """
 
 import os
@@ -28,9 +27,9 @@ from evergraph.runs.store import RunStore
 from evergraph.watch import Watch
 
 DEATHS = 3
-"""How often the process of a run may die in one task before the run counts as failed."""
+"""The run fails when its process has died this often in the same task."""
 POLL_SECONDS, CANCEL_SECONDS = 0.5, 5.0
-"""Seconds between two looks at the cluster, and seconds that interrupted runs have to end by themselves."""
+"""Interval between polls of the cluster, and time for cancelled runs to end."""
 
 Files = dict[str, bytes]
 OnChange = Callable[[list[Outcome], int], None]
@@ -39,7 +38,7 @@ OnChange = Callable[[list[Outcome], int], None]
 def run_ray(
     configs: Sequence[RunConfig], job: Job, jobs: int, address: str | None, on_change: OnChange
 ) -> list[Outcome]:
-    """Do all runs, `jobs` at a time, on the cluster at `address`, or on one started here; else like `run_local`."""
+    """Like `run_local`, on the cluster at `address`, or on a new local one."""
     if not configs:
         return []
     with ray_cluster(address, jobs * job.threads) as folder:
@@ -48,7 +47,7 @@ def run_ray(
 
 @dataclass(frozen=True)
 class Place:
-    """What a worker must know beside its run; the folders count where it has them."""
+    """What a worker needs besides its run; folders that its machine does not have are not used."""
 
     job: Job
     working_folder: str
@@ -56,7 +55,7 @@ class Place:
 
 
 class _Driver:
-    """Hands out the runs, keeps what comes back, and hands out again what died."""
+    """Sends runs to workers, stores the files they send, and sends runs again whose process died."""
 
     def __init__(self, place: Place):
         import ray
@@ -68,7 +67,7 @@ class _Driver:
             raise ConfigError("a Ray cluster with CPUs is wanted, got one without; add a node that has some")
         self.place = place
         self.queue = Queue(actor_options={"num_cpus": 0, "scheduling_strategy": here})
-        self.remote = ray.remote(max_calls=1, max_retries=0)(work)  # a process does one run and ends
+        self.remote = ray.remote(max_calls=1, max_retries=0)(work)  # one process for each run
         self.running: dict[Any, _Kept] = {}
         self.deaths: Counter[tuple[RunConfig, int]] = Counter()
 
@@ -93,13 +92,13 @@ class _Driver:
         return []
 
     def _send(self, kept: "_Kept") -> None:
-        """Have a run done, where there are CPUs for its threads or on a largest node."""
+        """Start a run on a node with a CPU for each thread, or else on a largest node."""
         threads = kept.config.train.threads or self.place.job.threads
         remote = self.remote.options(num_cpus=max(1, min(threads, most_cpus())))
         self.running[remote.remote(kept.config.to_values(), kept.files(), self.place, self.queue)] = kept
 
     def _ended(self) -> list[Outcome]:
-        """Wait a little, keep what was sent meanwhile, and then look at the runs that have ended or died."""
+        """Wait for one poll, store the files sent, and handle the runs that ended or died."""
         import ray
 
         ready, _ = ray.wait(list(self.running), timeout=POLL_SECONDS) if self.running else ([], [])
@@ -107,10 +106,10 @@ class _Driver:
         return [outcome for task in ready for outcome in self._end(task, self.running.pop(task))]
 
     def _read_queue(self) -> None:
-        """Keep the files of finished tasks; what cannot be written now is tried again and reported at the end."""
+        """Store the files of finished tasks; a failed write is repeated and reported when the run ends."""
         runs = {kept.config.digest(): kept for kept in self.running.values()}
         for digest, files in self.queue.get_nowait_batch(self.queue.qsize()):
-            if digest in runs:  # else a process that was taken for dead still works on a run that has ended
+            if digest in runs:  # else a process believed dead still works on a run that has ended
                 with suppress(OSError, StoreError):
                     runs[digest].add(files)
 
@@ -122,7 +121,7 @@ class _Driver:
             files, error = ray.get(task)
             if error is None:
                 kept.add(files)
-        except RayTaskError as failure:  # before the run began, such as a worker without this package
+        except RayTaskError as failure:  # before the run began, for example a worker without this package
             error = reason(failure.cause)
         except RayError as death:
             self.deaths[kept.place] += 1
@@ -132,11 +131,11 @@ class _Driver:
             error = f"the process died {DEATHS} times in the same task ({type(death).__name__})"
         except (OSError, StoreError) as failure:
             error = reason(failure)
-        kept.close()
+        kept.lock.close()
         return [Outcome(kept.config, None if error else kept.folder, error)]
 
     def _stop(self) -> None:
-        """Nothing is left running when we are interrupted."""
+        """Cancel the runs that are still running, after an interrupt."""
         import ray
 
         for task in self.running:
@@ -144,15 +143,14 @@ class _Driver:
         if self.running:
             ray.wait(list(self.running), num_returns=len(self.running), timeout=CANCEL_SECONDS)
         for kept in self.running.values():
-            kept.close()
+            kept.lock.close()
 
 
 class _Kept:
-    """The folder of a run that is done elsewhere: made when the run begins, locked until it ends."""
+    """The folder of a run on a worker: created with its first files, locked until it ends."""
 
     def __init__(self, out: Path, config: RunConfig):
-        self.out = out
-        self.config = config
+        self.out, self.config = out, config
         self.lock = ExitStack()
         self.store = find_run(out, config)
         if self.store is not None:
@@ -164,7 +162,7 @@ class _Kept:
 
     @property
     def place(self) -> tuple[RunConfig, int]:
-        """Which task of which run is being learned."""
+        """The run and the index of its current task."""
         return self.config, 0 if self.store is None else self.store.tasks_done
 
     def files(self) -> Files:
@@ -176,12 +174,9 @@ class _Kept:
             self.lock.enter_context(self.store.locked())
         self.store.add_files(files)
 
-    def close(self) -> None:
-        self.lock.close()
-
 
 def work(values: dict[str, Any], files: Files, place: Place, queue: Any) -> tuple[Files, str | None]:
-    """The body of a run's process: resume after the tasks in `files`; return all files, or the reason."""
+    """The process of a run: resume after the tasks in `files`; return all files, or why it failed."""
     if os.path.isdir(place.working_folder):
         os.chdir(place.working_folder)
     torch.set_num_threads(place.job.threads)
@@ -192,22 +187,19 @@ def work(values: dict[str, Any], files: Files, place: Place, queue: Any) -> tupl
             config, out = RunConfig.from_values(values), Path(folder)
             store = create_run(out, config)
             store.add_files(files)
-            run(
-                config, out, data_dir=place.job.data_dir, resume=True, watch=_Sending(store, config.digest(), queue)
-            )
-        except Exception as error:  # whatever it is, it belongs to this run only and is recorded with it
+            watch = _Sending(store, config.digest(), queue)
+            run(config, out, data_dir=place.job.data_dir, resume=True, watch=watch)
+        except Exception as error:  # concerns this run only and is recorded with it
             return {}, reason(error).replace(folder, str(place.job.out))
         return store.files(), None
 
 
 class _Sending(Watch):
-    """Sends the files of a run whenever a task begins, which is when the one before is on disk."""
+    """Sends the files of a run when a task begins: then the task before is on disk."""
 
     def __init__(self, store: RunStore, digest: str, queue: Any):
         super().__init__()
-        self.store = store
-        self.digest = digest
-        self.queue = queue
+        self.store, self.digest, self.queue = store, digest, queue
 
     def task(self, index: int, count: int) -> None:
         self.queue.put((self.digest, self.store.files()))

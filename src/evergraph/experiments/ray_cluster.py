@@ -1,4 +1,4 @@
-"""The connection to a Ray cluster: an existing one by its address, or one that is started here and ends with us."""
+"""The connection to a Ray cluster: an existing one by its address, or a new local one."""
 
 import os
 import secrets
@@ -14,11 +14,11 @@ from evergraph.errors import ConfigError
 QUIET: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR"}
 LOOPBACK = ("127.0.0.1", "localhost")
 PATIENCE = 5.0
-"""Seconds to wait for an answer from an address."""
+"""Timeout of a connection, in seconds."""
 
 
 def ray_cluster(address: str | None, cpus: int) -> AbstractContextManager[Path | None]:
-    """Be connected to the cluster at `address`, or to one that is started here, which has a folder of its own."""
+    """Connect to the cluster at `address`, or start a local one; the value is the local one's folder."""
     return _own_cluster(cpus) if address is None else _existing_cluster(address)
 
 
@@ -26,11 +26,11 @@ def ray_cluster(address: str | None, cpus: int) -> AbstractContextManager[Path |
 def _own_cluster(cpus: int) -> Iterator[Path]:
     settings = {
         "RAY_USAGE_STATS_ENABLED": "0",
-        "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",  # on every system: listen on 127.0.0.1 only
-        "RAY_AUTH_MODE": "token",  # only who has the token gets in
-        "RAY_AUTH_TOKEN": secrets.token_hex(32),  # else Ray leaves one in the home folder
+        "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",  # listen on 127.0.0.1 only, on every system
+        "RAY_AUTH_MODE": "token",
+        "RAY_AUTH_TOKEN": secrets.token_hex(32),  # else Ray writes one to the home folder
     }
-    parent = "/tmp" if os.path.isdir("/tmp") else None  # Ray puts sockets below it, whose paths must be short
+    parent = "/tmp" if os.path.isdir("/tmp") else None  # Ray puts sockets there, whose paths must be short
     with (
         _environment(settings),
         TemporaryDirectory(prefix="evergraph-", dir=parent, ignore_cleanup_errors=True) as folder,
@@ -48,10 +48,10 @@ def _existing_cluster(address: str) -> Iterator[None]:
     host, _, port = address.removeprefix("ray://").rpartition(":")
     if not host or not port.isdecimal():
         raise ConfigError(f"--ray-address must look like HOST:PORT, got {address!r} instead")
-    with _environment({"RAY_NUM_REDIS_GET_RETRIES": "2"}):  # else a quarter of an hour for what is no cluster
+    with _environment({"RAY_NUM_REDIS_GET_RETRIES": "2"}):  # else it retries for 15 minutes
         ray = _import_ray()
         if host in LOOPBACK and not address.startswith("ray://"):
-            host = ray.util.get_node_ip_address()  # what Ray takes it for
+            host = ray.util.get_node_ip_address()  # the address that Ray uses instead
         try:
             socket.create_connection((host, int(port)), PATIENCE).close()
             ray.init(address, **QUIET)
@@ -68,7 +68,7 @@ def _existing_cluster(address: str) -> Iterator[None]:
 
 @contextmanager
 def _environment(defaults: dict[str, str]) -> Iterator[None]:
-    """Variables of the environment, unless they are set already; they go again afterwards."""
+    """Set environment variables that are not set yet, and unset them afterwards."""
     missing = {name: value for name, value in defaults.items() if name not in os.environ}
     os.environ.update(missing)
     try:
@@ -79,7 +79,7 @@ def _environment(defaults: dict[str, str]) -> Iterator[None]:
 
 
 def _import_ray() -> Any:
-    """Ray, which reads some settings from the environment when it is imported."""
+    """Ray; it reads some settings from the environment on import."""
     try:
         import ray
     except ImportError:
@@ -90,7 +90,7 @@ def _import_ray() -> Any:
 
 
 def most_cpus() -> int:
-    """The CPUs of the largest node that lives: what asks for more is never begun."""
+    """The CPUs of the largest node; Ray never starts a task that asks for more."""
     import ray
 
     return max((int(node["Resources"].get("CPU", 0)) for node in ray.nodes() if node["Alive"]), default=0)

@@ -11,4 +11,4 @@ TARGET_NAMES = {
     "fig-beta": "beta-sensitivity",
     "fig-tsne": "embeddings",
 }
-"""The tables and figures by their number, and by a name that says what they are."""
+"""Tables and figures by number and by descriptive name."""

@@ -1,4 +1,4 @@
-"""Settings are chosen on validation accuracy only, and every choice says how it was made."""
+"""Choose β on validation accuracy only, and record how it was chosen."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ FIXED = "fixed beforehand"
 
 @dataclass(frozen=True)
 class Choice:
-    """The runs that count for a row, the β they have, and how it was chosen."""
+    """The runs of a row with the chosen β, and how it was chosen."""
 
     group: Group
     beta: float | None
@@ -20,8 +20,8 @@ class Choice:
 
 
 def choose_beta(candidates: Mapping[float | None, Sequence[Result]]) -> Choice | None:
-    """The candidate that is best on validation; None without runs."""
-    groups = {beta: plain_group(runs) for beta, runs in candidates.items() if runs}
+    """The β with the best mean validation AA; None without runs."""
+    groups = {beta: seed_group(runs) for beta, runs in candidates.items() if runs}
     if not groups:
         return None
     best, means = best_on_validation({beta: group.validation for beta, group in groups.items()})
@@ -35,11 +35,6 @@ def choose_beta(candidates: Mapping[float | None, Sequence[Result]]) -> Choice |
     return Choice(groups[best], best, how)
 
 
-def best_backbone(choices: Mapping[str, Choice]) -> str:
-    """The backbone with the best mean validation AA, among those with the most seeds."""
-    return best_on_validation({name: choice.group.validation for name, choice in choices.items()})[0]
-
-
-def plain_group(runs: Sequence[Result]) -> Group:
-    """Runs that differ only by their seeds, by these."""
+def seed_group(runs: Sequence[Result]) -> Group:
+    """Runs that differ only by their seeds, sorted by seed."""
     return Group(tuple(sorted(runs, key=lambda run: int(run.seeds["init"]))), {}, frozenset())

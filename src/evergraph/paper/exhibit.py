@@ -12,13 +12,14 @@ from matplotlib.figure import Figure
 from evergraph.errors import StoreError
 from evergraph.files import make_folder
 
-TEX = {"&": r"\&", "%": r"\%", "_": r"\_", "#": r"\#", "±": r"$\pm$", "β": r"$\beta$", "−": "$-$", "–": "--"}
-"""What LaTeX wants written in another way."""
+TEX = str.maketrans(
+    {"&": r"\&", "%": r"\%", "_": r"\_", "#": r"\#", "±": r"$\pm$", "β": r"$\beta$", "−": "$-$", "–": "--"}
+)
 
 
 @dataclass(frozen=True)
 class Exhibit:
-    """What is shown: a table of texts, the numbers behind it, a figure, and what has to be known of all of it."""
+    """A table of texts, the numbers behind it, a figure, and notes."""
 
     name: str
     title: str
@@ -29,16 +30,16 @@ class Exhibit:
     figure: Figure
 
     def markdown(self) -> str:
-        """The title, the table, the notes."""
         notes = "".join(f"\n- {note}" for note in self.notes)
         return f"## {self.title}\n\n{markdown_table(self.header, self.rows)}\n{notes}\n"
 
     def latex(self) -> str:
-        """A table for LaTeX with booktabs."""
+        """A LaTeX table; needs the package booktabs."""
+        notes = " ".join(note if note.endswith(".") else f"{note}." for note in self.notes)
         lines = [
             "\\begin{table}",
             "\\centering",
-            f"\\caption{{{_tex(self.title)}. {_tex(' '.join(_sentence(note) for note in self.notes))}}}",
+            f"\\caption{{{self.title}. {notes}}}".translate(TEX),
             f"\\begin{{tabular}}{{l{'r' * (len(self.header) - 1)}}}",
             "\\toprule",
             _tex_line(self.header),
@@ -51,7 +52,7 @@ class Exhibit:
         return "\n".join(lines) + "\n"
 
     def csv(self) -> str:
-        """The numbers, unrounded, a line each; the columns of the first line."""
+        """The numbers, not rounded; the columns are the keys of all lines."""
         text = io.StringIO()
         columns = list(dict.fromkeys(column for line in self.numbers for column in line))
         writer = csv.DictWriter(text, columns, lineterminator="\n")
@@ -60,7 +61,7 @@ class Exhibit:
         return text.getvalue()
 
     def write(self, folder: Path) -> list[Path]:
-        """Write all five; StoreError in one sentence where that cannot be done."""
+        """Write all five formats; StoreError if the folder is not writable."""
         make_folder(folder, "--write")
         paths = [folder / f"{self.name}.{suffix}" for suffix in ("md", "tex", "csv", "png", "pdf")]
         try:
@@ -75,18 +76,10 @@ class Exhibit:
 
 
 def markdown_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A Markdown table, numbers to the right."""
+    """A Markdown table; all columns but the first are right-aligned."""
     lines = [header, ["---", *["---:"] * (len(header) - 1)], *rows]
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
-def _sentence(note: str) -> str:
-    return note if note.endswith(".") else f"{note}."
-
-
-def _tex(text: str) -> str:
-    return "".join(TEX.get(character, character) for character in text)
-
-
 def _tex_line(cells: Sequence[str]) -> str:
-    return " & ".join(_tex(cell) for cell in cells) + r" \\"
+    return " & ".join(cell.translate(TEX) for cell in cells) + r" \\"

@@ -1,4 +1,4 @@
-"""The paper's tables and figures made from finished runs, with the paper's values beside ours."""
+"""The paper's tables and figures from finished runs, with the paper's values beside ours."""
 
 from collections.abc import Callable, Sequence
 
@@ -8,8 +8,6 @@ from evergraph.paper.tables import component_table, cost_table, feature_table, m
 from evergraph.paper.target_runs import TargetRuns
 from evergraph.paper.targets import Request, Target
 from evergraph.results.load import Result
-
-__all__ = ["EXHIBITS", "Exhibit", "make_exhibit"]
 
 EXHIBITS: dict[str, Callable[[TargetRuns], Exhibit]] = {
     "table2": main_table,
@@ -22,9 +20,8 @@ EXHIBITS: dict[str, Callable[[TargetRuns], Exhibit]] = {
     "fig-beta": beta_lines,
     "fig-tsne": projections,
 }
-"""How each target is shown."""
 
 
 def make_exhibit(target: Target, request: Request, results: Sequence[Result]) -> Exhibit:
-    """A target from the runs that belong to it; others among `results` are left out."""
+    """The exhibit of a target; results that do not belong to it are ignored."""
     return EXHIBITS[target.name](TargetRuns.of(target, request, results))

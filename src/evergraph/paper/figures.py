@@ -1,4 +1,4 @@
-"""The paper's figures: curves, matrices, the sensitivity to β, and projections of what a model sees."""
+"""The paper's figures: curves, matrices, the sensitivity to β, and t-SNE projections."""
 
 from typing import TypeAlias
 
@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from evergraph.paper import published as paper
 from evergraph.paper.exhibit import Exhibit
-from evergraph.paper.plots import PALETTE, PAPER, finish
+from evergraph.paper.plots import AA_AXIS, PALETTE, PAPER, finish, legend_beside
 from evergraph.paper.tables import published_text
-from evergraph.paper.target_runs import NOTHING, TargetRuns, numbers_of, text
+from evergraph.paper.target_runs import NOTHING, TargetRuns, measured, numbers_of, text
 from evergraph.report.plots import INK, draw_matrix
 from evergraph.report.projection_plot import projection_figure
 from evergraph.results.groups import Group, Stat
@@ -20,33 +20,23 @@ Matrix: TypeAlias = NDArray[np.float64]
 
 
 def curves(target_runs: TargetRuns) -> Exhibit:
-    """AA over the tasks so far after each task, a line for each method."""
+    """AA after each task, a line for each method."""
     rows, numbers = [], []
     lines: dict[str, list[Stat]] = {}
-    for backbone in target_runs.request.backbones:
-        for row in target_runs.rows:
-            choice = target_runs.choice(row, backbone)
-            published = paper.main_result(row.label, target_runs.request.dataset)
-            label = row.label if len(target_runs.request.backbones) == 1 else f"{row.label}, {backbone}"
-            if choice is None:
-                rows.append([label, NOTHING, NOTHING, published_text(published)])
-                continue
-            curve = lines[label] = choice.group.curve
-            middle = str(curve[(len(curve) - 1) // 2])
-            rows.append([label, middle, text(choice.group), published_text(published)])
-            after = {f"aa_after_{at + 1}": value.mean for at, value in enumerate(curve)}
-            numbers.append(numbers_of(row.label, backbone, choice, published) | after)
+    for row, backbone, label in target_runs.cases:
+        choice = target_runs.choice(row, backbone)
+        published = paper.main_result(row.label, target_runs.request.dataset)
+        if choice is None:
+            rows.append([label, NOTHING, NOTHING, published_text(published)])
+            continue
+        curve = lines[label] = choice.group.curve
+        middle = str(curve[(len(curve) - 1) // 2])
+        rows.append([label, middle, text(choice.group), published_text(published)])
+        after = {f"aa_after_{at + 1}": value.mean for at, value in enumerate(curve)}
+        numbers.append(numbers_of(row.label, backbone, choice, published) | after)
     header = ["method", "AA halfway", "AA / AF at the end", "paper, at the end"]
     how = [f"{line['row']}: {line['chosen']}" for line in numbers if line["beta"] is not None]
-    return Exhibit(
-        target_runs.file_name,
-        target_runs.heading,
-        header,
-        rows,
-        [*target_runs.notes, *how],
-        numbers,
-        _curve_figure(target_runs.heading, lines),
-    )
+    return target_runs.exhibit(header, rows, how, numbers, _curve_figure(target_runs.heading, lines))
 
 
 def _curve_figure(title: str, lines: dict[str, list[Stat]]) -> Figure:
@@ -61,51 +51,41 @@ def _curve_figure(title: str, lines: dict[str, list[Stat]]) -> Figure:
         axes.fill_between(tasks, means - spread, means + spread, color=colour, alpha=0.14, linewidth=0)
     axes.set_ylim(0, 104)
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-    axes.set_ylabel("average accuracy (AA), %", color=INK)
-    finish(axes, title, "tasks learned", grid="y")
+    finish(axes, title, "tasks learned", AA_AXIS, grid="y")
     if lines:
-        axes.legend(frameon=False, loc="upper left", bbox_to_anchor=(1.0, 1.0), labelcolor=INK)
+        legend_beside(axes)
     return figure
 
 
 def matrices(target_runs: TargetRuns) -> Exhibit:
     """Accuracy on each task after each task, mean over seeds."""
-    rows, numbers = [], []
+    rows, numbers, notes = [], [], []
     panels: dict[str, Matrix] = {}
-    how = []
-    for backbone in target_runs.request.backbones:
-        for row in target_runs.rows:
-            choice = target_runs.choice(row, backbone)
-            published = paper.main_result(row.label, target_runs.request.dataset)
-            if choice is None:
-                rows.append([row.label, backbone, NOTHING, published_text(published)])
-                continue
-            rows.append([row.label, backbone, text(choice.group), published_text(published)])
-            panels[f"{row.label}, {backbone}"] = matrix = choice.group.matrix
-            how.append(f"{row.label}, {backbone}: {choice.how}")
-            for after, accuracies in enumerate(matrix):
-                line = {"row": row.label, "backbone": backbone, "beta": choice.beta, "chosen": choice.how}
-                shown = {f"task_{at + 1}": value for at, value in enumerate(accuracies) if not np.isnan(value)}
-                numbers.append(line | {"after_task": after + 1} | shown)
+    for row, backbone, _ in target_runs.cases:
+        choice = target_runs.choice(row, backbone)
+        published = paper.main_result(row.label, target_runs.request.dataset)
+        rows.append([row.label, backbone, text(choice.group) if choice else NOTHING, published_text(published)])
+        if choice is None:
+            continue
+        panels[f"{row.label}, {backbone}"] = matrix = choice.group.matrix
+        notes.append(f"{row.label}, {backbone}: {choice.how}")
+        for after, accuracies in enumerate(matrix, start=1):
+            line = {"row": row.label, "backbone": backbone, "beta": choice.beta, "chosen": choice.how}
+            shown = {f"task_{at}": value for at, value in enumerate(accuracies, start=1) if not np.isnan(value)}
+            numbers.append({**line, "after_task": after, **shown})
+    notes.append("matrices are means over seeds; their values are in the CSV file")
+    columns = max(numbers, key=len, default={})
+    aligned = [{column: line.get(column) for column in columns} for line in numbers]
     header = ["method", "backbone", "AA / AF", "paper, AA / AF"]
-    notes = [*target_runs.notes, *how, "matrices are means over seeds; their values are in the CSV file"]
-    figure = _matrix_figure(target_runs.heading, panels)
-    return Exhibit(target_runs.file_name, target_runs.heading, header, rows, notes, _aligned(numbers), figure)
-
-
-def _aligned(lines: list[dict[str, object]]) -> list[dict[str, object]]:
-    """The longest line first decides the columns; they are the same for all, in one order."""
-    columns = max(lines, key=len, default={})
-    return [{column: line.get(column) for column in columns} for line in lines]
+    return target_runs.exhibit(header, rows, notes, aligned, _matrix_figure(target_runs.heading, panels))
 
 
 def _matrix_figure(title: str, panels: dict[str, Matrix]) -> Figure:
     figure = Figure(figsize=(1.0 + 4.6 * max(len(panels), 1), 5.2), layout="constrained")
     figure.suptitle(title, x=0.01, ha="left", fontsize=11, color=INK)
     if panels:
-        for axes, (label, matrix) in zip(
-            figure.subplots(1, len(panels), squeeze=False)[0], panels.items(), strict=True
-        ):
+        places = figure.subplots(1, len(panels), squeeze=False)[0]
+        for axes, (label, matrix) in zip(places, panels.items(), strict=True):
             image = draw_matrix(axes, matrix, label)
         bar = figure.colorbar(image, ax=figure.axes, shrink=0.8)
         bar.set_label("accuracy, %", color=INK)
@@ -114,32 +94,22 @@ def _matrix_figure(title: str, panels: dict[str, Matrix]) -> Figure:
 
 
 def beta_lines(target_runs: TargetRuns) -> Exhibit:
-    """AA against β for both selections, with plain random selection beside it; nothing is chosen here."""
+    """AA against β for both selections, with random selection for comparison."""
     rows, numbers = [], []
     lines: dict[str, dict[float, Stat]] = {}
     level: Stat | None = None
-    for backbone in target_runs.request.backbones:
-        for row in target_runs.rows:
-            label = row.label if len(target_runs.request.backbones) == 1 else f"{row.label}, {backbone}"
-            for beta, runs in target_runs.runs(row, backbone).items():
-                if not runs:
-                    continue
-                group = Group(tuple(runs), {}, frozenset())
-                value = group.stat("aa")
-                rows.append([label, "–" if beta is None else f"{beta:g}", text(group), str(len(runs))])
-                numbers.append(
-                    {"row": row.label, "backbone": backbone, "beta": beta, "seeds": len(runs)}
-                    | {
-                        f"{name}_{part}": getattr(group.stat(name), part)
-                        for name in ("aa", "af", "val")
-                        for part in ("mean", "std")
-                    }
-                )
-                if beta is None:
-                    level = value
-                else:
-                    lines.setdefault(label, {})[beta] = value
-    notes = [*target_runs.notes, *(f"{label}: {_swing(values)}" for label, values in lines.items())]
+    for row, backbone, label in target_runs.cases:
+        for beta, runs in target_runs.runs(row, backbone).items():
+            if not runs:
+                continue
+            group = Group(tuple(runs), {}, frozenset())
+            rows.append([label, "–" if beta is None else f"{beta:g}", text(group), str(len(runs))])
+            numbers.append({"row": row.label, "backbone": backbone, "beta": beta, **measured(group)})
+            if beta is None:
+                level = group.stat("aa")
+            else:
+                lines.setdefault(label, {})[beta] = group.stat("aa")
+    notes = [f"{label}: {_swing(values)}" for label, values in lines.items()]
     swing = paper.BETA_SWING.get(target_runs.request.dataset)
     said = f"{swing:g} points on this data set" if swing else "different amounts on different data sets"
     notes.append(
@@ -147,8 +117,7 @@ def beta_lines(target_runs: TargetRuns) -> Exhibit:
         "middle"
     )
     header = ["selection", "β", "AA / AF", "seeds"]
-    figure = _beta_figure(target_runs.heading, lines, level)
-    return Exhibit(target_runs.file_name, target_runs.heading, header, rows, notes, numbers, figure)
+    return target_runs.exhibit(header, rows, notes, numbers, _beta_figure(target_runs.heading, lines, level))
 
 
 def _swing(values: dict[float, Stat]) -> str:
@@ -175,37 +144,30 @@ def _beta_figure(title: str, lines: dict[str, dict[float, Stat]], level: Stat | 
         )
     if level is not None:
         axes.axhline(level.mean, color=PAPER, linestyle="--", linewidth=1.4, label="random selection")
-    axes.set_ylabel("average accuracy (AA), %", color=INK)
-    finish(axes, title, "β, the weight of the topology", grid="y")
+    finish(axes, title, "β, the weight of the topology", AA_AXIS, grid="y")
     if lines:
         axes.legend(frameon=False, labelcolor=INK)
     return figure
 
 
 def projections(target_runs: TargetRuns) -> Exhibit:
-    """What each model sees of the test nodes, in two dimensions, and how far its classes are apart."""
+    """t-SNE of the test nodes in the hidden layer, and how well it separates the classes."""
     rows, numbers, shown = [], [], []
-    for backbone in target_runs.request.backbones:
-        for row in target_runs.rows:
-            choice = target_runs.choice(row, backbone)
-            run = choice.group.first if choice else None
-            if choice is None or run is None or run.record.projection is None:
-                rows.append([row.label, backbone, *[NOTHING] * 3])
-                continue
-            seen = run.record.projection
-            shown.append(seen)
-            apart = "–" if seen.silhouette is None else f"{seen.silhouette:.3f}"
-            rows.append([row.label, backbone, apart, f"{100 * seen.agreement:.1f}", f"{run.measures['aa']:.1f}"])
-            line = {"row": row.label, "backbone": backbone, "seed": run.seeds["init"], "nodes": seen.nodes}
-            numbers.append(
-                line | {"silhouette": seen.silhouette, "agreement": seen.agreement, "aa": run.measures["aa"]}
-            )
+    for row, backbone, _ in target_runs.cases:
+        choice = target_runs.choice(row, backbone)
+        if choice is None or (seen := choice.group.first.record.projection) is None:
+            rows.append([row.label, backbone, *[NOTHING] * 3])
+            continue
+        shown.append(seen)
+        run, aa = choice.group.first, choice.group.first.measures["aa"]
+        apart = "–" if seen.silhouette is None else f"{seen.silhouette:.3f}"
+        rows.append([row.label, backbone, apart, f"{100 * seen.agreement:.1f}", f"{aa:.1f}"])
+        line = {"row": row.label, "backbone": backbone, "seed": run.seeds["init"], "nodes": seen.nodes}
+        numbers.append({**line, "silhouette": seen.silhouette, "agreement": seen.agreement, "aa": aa})
     header = ["method", "backbone", "silhouette", "neighbours of the same class, %", "AA, %"]
     notes = [
-        *target_runs.notes,
         "one seed; β of FTF-ER is 0.5, not chosen; silhouette and the share of a node's ten nearest neighbours "
         "that are of its class are measured in the hidden layer itself, not in the picture",
         "the paper shows pictures only, and says that FTF-ER separates the classes more clearly than the others",
     ]
-    figure = projection_figure(shown) if shown else Figure()
-    return Exhibit(target_runs.file_name, target_runs.heading, header, rows, notes, numbers, figure)
+    return target_runs.exhibit(header, rows, notes, numbers, projection_figure(shown) if shown else Figure())

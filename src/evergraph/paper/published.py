@@ -1,4 +1,4 @@
-"""The values of the paper (Pang et al., ACM MM 2024) that ours are printed beside: mean and deviation, %."""
+"""Published values of the paper (Pang et al., ACM MM 2024): mean and standard deviation, %."""
 
 from typing import TypeAlias
 
@@ -26,7 +26,7 @@ _MAIN: dict[str, tuple[float, ...]] = {
 
 
 def main_result(method: str, dataset: str) -> Published | None:
-    """AA and AF of a method on a data set in the paper's main table; a variant has its method's row."""
+    """AA and AF of a method in the paper's main table; a variant such as ssm-x has the row of ssm."""
     row = next((row for name, row in _MAIN.items() if method == name or method.startswith(name + "-")), None)
     if row is None or dataset not in DATASETS:
         return None
@@ -43,7 +43,6 @@ PANG_2024 = PublishedResults(
     note="Paper: main table of Pang et al., ACM MM 2024; a variant stands beside the row of its method.",
     lookup=main_result,
 )
-"""What the page shows beside ours."""
 
 COMPONENTS: dict[str, Published] = {
     "neither: random": _published(50.9, 1.9, -15.0, 1.2),
@@ -78,4 +77,4 @@ COST: dict[str, tuple[float, float, float]] = {
 """Table 6, CoraFull: AA in percent, buffer in MB, training time in seconds."""
 
 BETA_SWING = {"amazon-computers": 14.0, "corafull": 0.8}
-"""How much AA changes with β, in points, as the text says; its peak is said to be in the middle."""
+"""Change of AA with β in points, from the paper's text."""

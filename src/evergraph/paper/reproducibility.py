@@ -34,7 +34,7 @@ def cell(records: Records) -> str:
 
 
 def fusion_table(records: Records) -> str:
-    """Selection and orientation down, β across; then what they are to be compared with."""
+    """Rows: selection and orientation; columns: β. Then the runs to compare with."""
     scores = ("method.feature_score", "method.topology_score")
     groups = grouped(records, ("method.name", *scores, "method.orientation", "method.beta"))
     fused = {(key[0], *key[3:]): runs for key, runs in groups.items() if key[1:3] == ("grand", "hps")}
@@ -49,13 +49,12 @@ def fusion_table(records: Records) -> str:
         f"- {name}: {cell(runs)}" + ("" if len(runs) == seeds else f" (seeds: {len(runs)})")
         for name, runs in _beside_fusion(groups)
     ]
-    return f"{table}\n\nBeside it, with the same data, budget and seeds ({seeds} seeds each):\n\n" + "\n".join(
-        lines
-    )
+    intro = f"Beside it, with the same data, budget and seeds ({seeds} seeds each):"
+    return "\n".join([table, "", intro, "", *lines])
 
 
 def _beside_fusion(groups: Mapping[tuple[Any, ...], Records]) -> list[tuple[str, Records]]:
-    """Runs without the potential, and what they are called."""
+    """Runs without the potential, with their names."""
     named = []
     for (method, feature, topology, _, beta), runs in groups.items():
         if feature == "random" and topology == "none":
@@ -69,7 +68,7 @@ def _beside_fusion(groups: Mapping[tuple[Any, ...], Records]) -> list[tuple[str,
 
 @dataclass(frozen=True)
 class Block:
-    """What stands between two marks: a table of the records in a file."""
+    """The content between two marks: a table of the records in a file."""
 
     file: str
     table: Callable[[Path], str]
@@ -79,12 +78,12 @@ class Block:
 
 
 def of_records(table: Callable[[Records], str]) -> Callable[[Path], str]:
-    """A table of records as a table of the file they are in."""
+    """Turn a table of records into a table of a file of records."""
     return lambda path: table(read_records(path, completed))
 
 
 def exhibit(target: str, request: Request) -> Callable[[Path], str]:
-    """What `evergraph reproduce` shows of a file of records: the rows that have runs, and the notes."""
+    """The table of `evergraph reproduce` from a file of records: rows that have runs, and notes."""
 
     def table(path: Path) -> str:
         shown = make_exhibit(TARGETS[target], request, read_results([path], completed)[0])
@@ -97,7 +96,7 @@ def exhibit(target: str, request: Request) -> Callable[[Path], str]:
 
 
 def settings_table(records: Records) -> str:
-    """Epochs, preprocessing and normalisation down; what selects the replayed nodes across."""
+    """Rows: normalisation, preprocessing and epochs; columns: selection of the replayed nodes."""
     selections = {
         "random": ("ftf-er-det", "random", "none"),
         "GraNd + HPS, det": ("ftf-er-det", "grand", "hps"),
@@ -129,19 +128,16 @@ CHECKED = (
     "method.moment",
     "method.weight",
 )
-"""The settings that `checks_table` looks at."""
+"""The settings in `checks_table`."""
 
 
 def checks_table(records: Records) -> str:
-    """One row for each method and the settings that are not its defaults."""
+    """A row for each method and its settings that are not defaults."""
     rows = []
     for (method, *values), runs in sorted(grouped(records, ("method.name", *CHECKED)).items(), key=str):
         default = flattened(RunConfig.from_values({"method": {"name": method}}).to_values())
-        changed = [
-            f"{key} = {value}"
-            for key, value in zip(CHECKED, values, strict=True)
-            if value is not None and value != default.get(key)
-        ]
+        pairs = zip(CHECKED, values, strict=True)
+        changed = [f"{key} = {value}" for key, value in pairs if value not in (None, default.get(key))]
         rows.append([method, ", ".join(changed), cell(runs), str(len(runs))])
     return markdown_table(["method", "changed", "AA / AF, %", "seeds"], rows)
 
@@ -157,23 +153,21 @@ def benchmark_table(records: Records) -> str:
             published = TOPOLOGY_SCORES["random"]
         if feature == "random":
             published = None
-        aa = statistics.mean(run.aa for run in runs)
-        row = [f"{method}{scores}", cell(runs), str(len(runs)), published_text(published), verdict(aa, published)]
-        rows.append(row)
+        judged = verdict(statistics.mean(run.aa for run in runs), published)
+        rows.append([f"{method}{scores}", cell(runs), str(len(runs)), published_text(published), judged])
     return markdown_table(["method, scores", "ours, AA / AF, %", "seeds", "paper, AA / AF, %", "AA"], rows)
 
 
 ARXIV = Request("ogbn-arxiv", features="spectral:128", seeds=(0,))
 CORA = Request("cora-papers70", seeds=(0, 1, 2))
 AMAZON = Request("amazon-computers", seeds=(0, 1, 2))
+ALL_AMAZON = Request("amazon-computers", backbones=ALL_BACKBONES)
 
 TABLES: dict[str, Block] = {
     "fusion-amazon": Block("fusion-amazon", of_records(fusion_table)),
     "fusion-gat-amazon": Block("fusion-gat-amazon", of_records(fusion_table)),
     "methods-digits": Block("methods-digits", exhibit("table2", Request("digits", seeds=(0, 1, 2)))),
-    "methods-amazon": Block(
-        "methods-amazon", exhibit("table2", Request("amazon-computers", backbones=ALL_BACKBONES))
-    ),
+    "methods-amazon": Block("methods-amazon", exhibit("table2", ALL_AMAZON)),
     "methods-coauthor": Block("methods-coauthor", exhibit("table2", Request("coauthor-cs", seeds=(0, 1, 2)))),
     "methods-cora": Block("methods-cora", exhibit("table2", CORA)),
     "cost-cora": Block("methods-cora", exhibit("table6", CORA)),
@@ -188,15 +182,13 @@ TABLES: dict[str, Block] = {
     "checks-amazon": Block("checks-amazon", of_records(checks_table)),
     "settings-amazon": Block("settings-amazon", of_records(settings_table)),
 }
-"""What stands in each block."""
 
 
 def rendered(text: str, results: Path) -> str:
     """The document with every marked block filled from its records."""
 
     def fill(match: re.Match[str]) -> str:
-        name = match[1]
-        return f"<!-- begin {name} -->\n{TABLES[name].text(results)}\n<!-- end {name} -->"
+        return f"<!-- begin {match[1]} -->\n{TABLES[match[1]].text(results)}\n<!-- end {match[1]} -->"
 
     return re.sub(r"<!-- begin ([\w-]+) -->.*?<!-- end \1 -->", fill, text, flags=re.DOTALL)
 

@@ -1,19 +1,19 @@
 """The paper's tables: each row ours and the paper's."""
 
-import statistics
 from collections.abc import Mapping
 
 from evergraph.paper import published as paper
-from evergraph.paper.choice import Choice, best_backbone
+from evergraph.paper.choice import Choice
 from evergraph.paper.exhibit import Exhibit
-from evergraph.paper.plots import Dots, bars, dots
+from evergraph.paper.plots import bars, dots
 from evergraph.paper.target_runs import NOTHING, TargetRuns, numbers_of, text
 from evergraph.paper.targets import Row
 from evergraph.results.groups import Stat
+from evergraph.results.validation import best_on_validation
 
 
 def main_table(target_runs: TargetRuns) -> Exhibit:
-    """Every method with every backbone, the best of them on validation, and the paper's best of three."""
+    """Each method with each backbone, the best backbone on validation, and the paper's best of three."""
     backbones = target_runs.request.backbones
     rows, numbers, how = [], [], []
     series = {backbone: dict[str, Stat]() for backbone in backbones}
@@ -22,10 +22,11 @@ def main_table(target_runs: TargetRuns) -> Exhibit:
         choices = {name: choice for name in backbones if (choice := target_runs.choice(row, name)) is not None}
         published = paper.main_result(row.label, target_runs.request.dataset)
         cells = [text(choices[name].group) if name in choices else NOTHING for name in backbones]
-        best = best_backbone(choices) if choices else None
+        validation = {name: choice.group.validation for name, choice in choices.items()}
+        best = best_on_validation(validation)[0] if choices else None
         if len(backbones) > 1:
             cells.append(f"{best}: {text(choices[best].group)}" if best else NOTHING)
-        judged = judge(choices[best], published, target_runs) if best else "–"
+        judged = _judged(choices[best] if best else None, published, target_runs)
         rows.append([row.label, *cells, published_text(published), judged])
         for name, choice in choices.items():
             series[name][row.label] = choice.group.stat("aa")
@@ -36,10 +37,9 @@ def main_table(target_runs: TargetRuns) -> Exhibit:
         if published:
             theirs[row.label] = published[0]
     header = ["method", *backbones, *(["best on validation"] if len(backbones) > 1 else []), "paper", "AA"]
-    notes = [*target_runs.notes, *how, *_explained(target_runs)]
     labels = [row.label for row in target_runs.rows]
-    figure = dots(Dots(target_runs.heading, labels, {**series, "paper": theirs}, "average accuracy (AA), %"))
-    return Exhibit(target_runs.file_name, target_runs.heading, header, rows, notes, numbers, figure)
+    figure = dots(target_runs.heading, labels, {**series, "paper": theirs})
+    return target_runs.exhibit(header, rows, [*how, *_explained(target_runs)], numbers, figure)
 
 
 def _explained(target_runs: TargetRuns) -> list[str]:
@@ -51,15 +51,17 @@ def _explained(target_runs: TargetRuns) -> list[str]:
     ]
 
 
-def judge(choice: Choice, published: paper.Published | None, target_runs: TargetRuns) -> str:
-    """The verdict on a row; on derived features there is none, for the paper used the data set's own."""
+def _judged(choice: Choice | None, published: paper.Published | None, target_runs: TargetRuns) -> str:
+    """The verdict on a row; none on derived features, because the paper used the original ones."""
+    if choice is None:
+        return "–"
     if published and target_runs.request.features:
         return "other features"
     return verdict(choice.group.stat("aa").mean, published)
 
 
 def verdict(mean: float, published: paper.Published | None) -> str:
-    """met: within the paper's mean ± 2 points; close: within 5 below; else by how much it is off."""
+    """met: within 2 points of the paper's mean; close: at most 5 below; else the difference."""
     if published is None:
         return "–"
     difference = mean - published[0].mean
@@ -91,80 +93,55 @@ def topology_table(target_runs: TargetRuns) -> Exhibit:
 def _variants(
     target_runs: TargetRuns, published: Mapping[str, paper.Published], dataset: str, what: str
 ) -> Exhibit:
-    """Variants of deterministic FTF-ER, a row each, for one backbone after the other."""
+    """Variants of deterministic FTF-ER; `dataset` is the one of the published values."""
     rows, numbers = [], []
     series: dict[str, dict[str, Stat]] = {}
-    for backbone in target_runs.request.backbones:
-        for row in target_runs.rows:
-            theirs = published.get(row.label) if target_runs.request.dataset == dataset else None
-            choice = target_runs.choice(row, backbone)
-            ours = (
-                [text(choice.group), _beta(choice), str(len(choice.group.results))]
-                if choice
-                else [NOTHING, "", "0"]
-            )
-            judged = judge(choice, theirs, target_runs) if choice else "–"
-            rows.append([_named(row, backbone, target_runs), *ours, published_text(theirs), judged])
-            if choice:
-                numbers.append(numbers_of(row.label, backbone, choice, theirs))
-                series.setdefault(backbone, {})[row.label] = choice.group.stat("aa")
-    other = [] if target_runs.request.dataset == dataset else [f"the paper has this table for {dataset} only"]
-    how = [f"{line['row']}, {line['backbone']}: {line['chosen']}" for line in numbers]
-    header = [what, "ours, AA / AF", "β", "seeds", "paper, AA / AF", "AA"]
-    if not other:
+    comparable = target_runs.request.dataset == dataset
+    for row, backbone, label in target_runs.cases:
+        theirs = published.get(row.label) if comparable else None
+        choice = target_runs.choice(row, backbone)
+        ours = [NOTHING, "", "0"]
+        if choice:
+            beta = "–" if choice.beta is None else f"{choice.beta:g}"
+            ours = [text(choice.group), beta, str(len(choice.group.results))]
+            numbers.append(numbers_of(row.label, backbone, choice, theirs))
+            series.setdefault(backbone, {})[row.label] = choice.group.stat("aa")
+        rows.append([label, *ours, published_text(theirs), _judged(choice, theirs, target_runs)])
+    notes = [f"{line['row']}, {line['backbone']}: {line['chosen']}" for line in numbers]
+    if comparable:
         series["paper"] = {label: aa for label, (aa, _) in published.items()}
-    labels = [row.label for row in target_runs.rows]
-    figure = dots(Dots(target_runs.heading, labels, series, "average accuracy (AA), %"))
-    return Exhibit(
-        target_runs.file_name,
-        target_runs.heading,
-        header,
-        rows,
-        [*target_runs.notes, *how, *other],
-        numbers,
-        figure,
-    )
-
-
-def _named(row: Row, backbone: str, target_runs: TargetRuns) -> str:
-    return row.label if len(target_runs.request.backbones) == 1 else f"{row.label}, {backbone}"
-
-
-def _beta(choice: Choice) -> str:
-    return "–" if choice.beta is None else f"{choice.beta:g}"
+    else:
+        notes.append(f"the paper has this table for {dataset} only")
+    header = [what, "ours, AA / AF", "β", "seeds", "paper, AA / AF", "AA"]
+    figure = dots(target_runs.heading, [row.label for row in target_runs.rows], series)
+    return target_runs.exhibit(header, rows, notes, numbers, figure)
 
 
 def cost_table(target_runs: TargetRuns) -> Exhibit:
-    """What replay methods keep and how long they take."""
+    """Memory and time of replay methods."""
     rows, numbers = [], []
     series: dict[str, dict[str, float]] = {"AA, %": {}, "kept, MiB": {}, "time, s": {}}
-    for backbone in target_runs.request.backbones:
-        for row in target_runs.rows:
-            choice = target_runs.choice(row, backbone)
-            if choice is None:
-                rows.append([_named(row, backbone, target_runs), *[NOTHING] * 3, *_paper_cost(row, target_runs)])
-                continue
-            runs = choice.group.results
-            kept, time = choice.group.stat("kept"), choice.group.total_seconds
-            cells = [str(choice.group.stat("aa")), kept.text(2), f"{time:.1f}"]
-            rows.append([_named(row, backbone, target_runs), *cells, *_paper_cost(row, target_runs)])
-            line = numbers_of(row.label, backbone, choice)
-            line |= {"kept_mib": kept.mean, "kept_nodes": choice.group.stat("nodes").mean, "seconds": time}
-            numbers.append(line | {"peak_mib": statistics.mean(run.measures["peak"] for run in runs)})
-            label = _named(row, backbone, target_runs)
-            for name, value in zip(series, (choice.group.stat("aa").mean, kept.mean, time), strict=True):
-                series[name][label] = value
+    for row, backbone, label in target_runs.cases:
+        choice = target_runs.choice(row, backbone)
+        if choice is None:
+            rows.append([label, *[NOTHING] * 3, *_paper_cost(row, target_runs)])
+            continue
+        aa, kept, nodes, peak = (choice.group.stat(name) for name in ("aa", "kept", "nodes", "peak"))
+        time = choice.group.total_seconds
+        rows.append([label, str(aa), kept.text(2), f"{time:.1f}", *_paper_cost(row, target_runs)])
+        costs = {"kept_mib": kept.mean, "kept_nodes": nodes.mean, "seconds": time, "peak_mib": peak.mean}
+        numbers.append(numbers_of(row.label, backbone, choice) | costs)
+        for name, value in zip(series, (aa.mean, kept.mean, time), strict=True):
+            series[name][label] = value
     header = ["method", "AA, %", "kept, MiB", "time, s", "paper: AA, %", "buffer, MB", "time, s"]
     notes = [
-        *target_runs.notes,
         "time: all tasks without loading the data, one thread, median over seeds (runs may have shared the "
         "machine with others); the paper's machine is another, so times compare within a column only",
         "kept: the bytes of everything that is stored of the past; β of FTF-ER is 0.5, not chosen",
     ]
     if target_runs.request.dataset != "corafull":
         notes.append("the paper has this table for CoraFull only")
-    figure = bars(target_runs.heading, series)
-    return Exhibit(target_runs.file_name, target_runs.heading, header, rows, notes, numbers, figure)
+    return target_runs.exhibit(header, rows, notes, numbers, bars(target_runs.heading, series))
 
 
 def _paper_cost(row: Row, target_runs: TargetRuns) -> list[str]:

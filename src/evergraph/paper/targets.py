@@ -1,7 +1,7 @@
-"""What has to be run for each table and figure of the paper."""
+"""The runs behind each table and figure of the paper."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from evergraph.config import assigned
@@ -11,7 +11,7 @@ from evergraph.registry import Registry
 from evergraph.runs.config import RunConfig
 
 BETAS = (0.0, 0.25, 0.5, 0.75, 1.0)
-"""The paper's grid for β; a fast run takes three of them."""
+"""The paper's grid for β."""
 FAST_BETAS = (0.0, 0.5, 1.0)
 FINE_BETAS = tuple(k / 10 for k in range(11))
 FAST_EPOCHS = 30
@@ -20,7 +20,7 @@ ALL_BACKBONES = ("gcn", "gat", "gin")
 
 @dataclass(frozen=True)
 class Request:
-    """Which data, how many seeds, which backbones, and whether in minutes instead of hours."""
+    """Data, seeds and backbones; `fast` needs minutes instead of hours."""
 
     dataset: str
     features: str | None = None
@@ -33,7 +33,7 @@ class Request:
         return FAST_BETAS if self.fast else BETAS
 
     def config(self, backbone: str, settings: Mapping[str, Any], seed: int) -> RunConfig:
-        """One run: the paper's settings but for `settings`, always on one thread: no result depends on it."""
+        """A run with the paper's settings, changed by `settings`; one thread, to keep results independent of it."""
         values = {
             "dataset.name": self.dataset,
             "dataset.features": self.features,
@@ -63,21 +63,17 @@ class Row:
 
 @dataclass(frozen=True)
 class Target:
-    """A table or figure of the paper by its number, and by a name that says what it is."""
+    """A table or figure of the paper; dataset and backbones are defaults."""
 
     name: str
     title: str
-    dataset: str
     rows: Callable[[Request], list[Row]]
+    dataset: str = "amazon-computers"
     backbones: tuple[str, ...] = ("gcn",)
     one_seed: bool = False
 
-    @property
-    def alias(self) -> str:
-        return TARGET_NAMES[self.name]
-
     def configs(self, request: Request) -> list[RunConfig]:
-        """Every run that is needed, each once; all rows with the first seed, then with the next."""
+        """The runs it needs, each once; all rows with the first seed come first."""
         runs = (
             request.config(backbone, settings, seed)
             for seed in request.seeds
@@ -88,103 +84,83 @@ class Target:
         return list({config.digest(): config for config in runs}.values())
 
 
-def _method(name: str, request: Request) -> Row:
-    return Row(name, {"method.name": name}, request.betas if name.startswith("ftf-er") else ())
-
-
 def _methods(*names: str) -> Callable[[Request], list[Row]]:
-    return lambda request: [_method(name, request) for name in names]
+    """Methods (all registered ones if none is named) with β of FTF-ER to choose."""
+    return lambda request: [
+        Row(name, {"method.name": name}, request.betas if name.startswith("ftf-er") else ())
+        for name in names or METHODS
+    ]
 
 
-def _every_method(request: Request) -> list[Row]:
-    return [_method(name, request) for name in METHODS]
+def _variant(
+    label: str, betas: tuple[float, ...], feature: str = "grand", topology: str = "hps", **more: str
+) -> Row:
+    """A variant of deterministic FTF-ER; β is chosen if there are two scores to weigh."""
+    settings: dict[str, Any] = {
+        "method.name": "ftf-er-det",
+        "method.feature_score": feature,
+        "method.topology_score": topology,
+        **{f"method.{key}": value for key, value in more.items()},
+    }
+    if topology != "none":
+        return Row(label, settings, betas)
+    return Row(label, {**settings, "method.beta": 0.0})
 
 
-@dataclass(frozen=True)
-class _Scores:
-    """A variant of deterministic FTF-ER; β is chosen where both scores take part."""
-
-    label: str
-    feature: str = "grand"
-    topology: str = "hps"
-    more: Mapping[str, Any] = field(default_factory=dict)
-
-    def row(self, betas: tuple[float, ...]) -> Row:
-        alone = "none" in (self.feature, self.topology)
-        settings = {
-            "method.name": "ftf-er-det",
-            "method.feature_score": self.feature,
-            "method.topology_score": self.topology,
-            **({"method.beta": 1.0 if self.feature == "none" else 0.0} if alone else {}),
-            **self.more,
-        }
-        return Row(self.label, settings, () if alone else betas)
-
-
-RANDOM = _Scores("neither: random", "random", "none")
-ENDS = {"GraNd": 0.0, "HPS": 1.0}
+RANDOM = _variant("neither: random", (), "random", "none")
 
 
 def _components(request: Request) -> list[Row]:
-    """β = 0 is GraNd alone and β = 1 HPS alone; both take part at the values between."""
+    """β = 0 is GraNd alone, β = 1 HPS alone; values between use both."""
     inner = tuple(beta for beta in request.betas if 0 < beta < 1)
-    alone = [Row(label, {"method.name": "ftf-er-det", "method.beta": beta}) for label, beta in ENDS.items()]
-    return [RANDOM.row(()), *alone, _Scores("GraNd + HPS").row(inner)]
+    ends = {"GraNd": 0.0, "HPS": 1.0}
+    alone = [Row(label, {"method.name": "ftf-er-det", "method.beta": beta}) for label, beta in ends.items()]
+    return [RANDOM, *alone, _variant("GraNd + HPS", inner)]
 
 
 def _feature_scores(request: Request) -> list[Row]:
     scores = {"random": "random", "MF": "mf", "CM": "cm", "GraNd": "grand"}
-    return [_Scores(label, feature=score).row(request.betas) for label, score in scores.items()]
+    return [_variant(label, request.betas, feature=score) for label, score in scores.items()]
 
 
 def _topology_scores(request: Request) -> list[Row]:
-    neighbours = [
-        _Scores(f"{kind} neighbours", topology="none", more={"method.neighbours": kind})
-        for kind in ("random", "degree")
+    return [
+        _variant("random", request.betas, topology="random"),
+        _variant("random neighbours", (), topology="none", neighbours="random"),
+        _variant("degree neighbours", (), topology="none", neighbours="degree"),
+        _variant("HPS", request.betas),
     ]
-    variants = [_Scores("random", topology="random"), *neighbours, _Scores("HPS")]
-    return [variant.row(request.betas) for variant in variants]
 
 
 def _beta_lines(_request: Request) -> list[Row]:
     lines = [Row(name, {"method.name": name}, FINE_BETAS) for name in ("ftf-er-det", "ftf-er-prob")]
-    return [*lines, Row("random selection", RANDOM.row(()).settings)]
+    return [*lines, Row("random selection", RANDOM.settings)]
 
 
 def _fixed_beta(*names: str) -> Callable[[Request], list[Row]]:
-    """Methods with β at its default: what does not compare accuracies needs no choice."""
-    return lambda request: [Row(name, {"method.name": name}) for name in names]
+    """Methods with the default β: these targets do not compare accuracies, so β needs no choice."""
+    return lambda _request: [Row(name, {"method.name": name}) for name in names]
 
 
 REPLAY = ("er-gnn-mf", "er-gnn-cm", "gem", "ssm", "ftf-er-det", "ftf-er-prob")
 
-TARGETS: Registry[Target] = Registry("target")
-for _target in (
-    Target("table2", "Main results", "amazon-computers", _every_method, ALL_BACKBONES),
-    Target("table3", "Components of FTF-ER", "ogbn-arxiv", _components),
-    Target("table4", "Feature scores in FTF-ER", "amazon-computers", _feature_scores),
-    Target("table5", "Topology in FTF-ER", "amazon-computers", _topology_scores),
-    Target("table6", "Memory and time of replay methods", "corafull", _fixed_beta(*REPLAY)),
-    Target(
-        "fig-curves",
-        "Average accuracy while learning",
-        "amazon-computers",
-        _methods("finetune", *REPLAY, "joint"),
-    ),
-    Target(
-        "fig-matrices",
-        "Accuracy matrices of FTF-ER",
-        "amazon-computers",
-        _methods("ftf-er-det", "ftf-er-prob"),
-    ),
-    Target("fig-beta", "Sensitivity to β", "amazon-computers", _beta_lines),
+_ALL = (
+    Target("table2", "Main results", _methods(), backbones=ALL_BACKBONES),
+    Target("table3", "Components of FTF-ER", _components, "ogbn-arxiv"),
+    Target("table4", "Feature scores in FTF-ER", _feature_scores),
+    Target("table5", "Topology in FTF-ER", _topology_scores),
+    Target("table6", "Memory and time of replay methods", _fixed_beta(*REPLAY), "corafull"),
+    Target("fig-curves", "Average accuracy while learning", _methods("finetune", *REPLAY, "joint")),
+    Target("fig-matrices", "Accuracy matrices of FTF-ER", _methods("ftf-er-det", "ftf-er-prob")),
+    Target("fig-beta", "Sensitivity to β", _beta_lines),
     Target(
         "fig-tsne",
         "t-SNE of the hidden representations",
-        "amazon-computers",
         _fixed_beta("ftf-er-det", "ssm", "er-gnn-cm", "twp"),
         one_seed=True,
     ),
-):
+)
+TARGETS: Registry[Target] = Registry("target")
+for _target in _ALL:
     TARGETS.add(_target.name, _target)
-    TARGETS.add(_target.alias, _target)
+    TARGETS.add(TARGET_NAMES[_target.name], _target)

@@ -1,4 +1,4 @@
-"""The HTML page: all results in one file that opens from disk, with nothing fetched from anywhere."""
+"""The HTML page: all results in one self-contained file."""
 
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -13,14 +13,14 @@ import evergraph
 from evergraph.files import make_folder, write_atomically
 from evergraph.report.page_charts import beta, curves, matrices
 from evergraph.report.page_projections import projections
-from evergraph.report.page_tables import class_table, cost_table, results_table, runs
+from evergraph.report.page_tables import class_table, cost_table, group_runs, results_table
 from evergraph.results.groups import DataSet, Group, how_chosen
 from evergraph.results.load import FACTS
 from evergraph.results.published import PublishedResults
 
 
 class Section(NamedTuple):
-    """What is shown in one place; the template has a view for each id."""
+    """A section of the page; the template has a view for each id."""
 
     id: str
     heading: str
@@ -36,7 +36,7 @@ class Part(NamedTuple):
 
 
 def page(data: Sequence[DataSet], notes: Sequence[str] = (), published: PublishedResults | None = None) -> str:
-    """The whole page, with published values beside ours where they are given."""
+    """The page, with published values beside ours if given."""
     assets = files("evergraph.report")
     template = _environment().get_template("page.html.j2")
     return template.render(
@@ -65,7 +65,7 @@ def _environment() -> Environment:
 
 
 def _part(data: DataSet, published: PublishedResults | None) -> Part:
-    """A data set with its sections; one without content is left out."""
+    """A data set with its sections; those without content are left out."""
     sections = [
         Section("results", "Results", results_table(data, published)),
         Section("curves", "Accuracy over the tasks", curves(data)),
@@ -74,20 +74,20 @@ def _part(data: DataSet, published: PublishedResults | None) -> Part:
         Section("beta", "Sensitivity to β", beta(data)),
         Section("cost", "Cost", cost_table(data)),
         Section("classes", "Classes", class_table(data)),
-        Section("runs", "Settings and versions", runs(data)),
+        Section("runs", "Settings and versions", [group_runs(group) for group in data.groups]),
     ]
     facts = [f"{data.data[key]:,} {key}" for key in FACTS if data.data.get(key) is not None]
     return Part(data, facts, [section for section in sections if section.content])
 
 
 def write_page(path: Path, content: str) -> None:
-    """Write the page; StoreError in one sentence where that cannot be done."""
+    """Write the page; StoreError if that fails."""
     make_folder(path.parent)
     write_atomically(path, content)
 
 
 def page_facts(data: Sequence[DataSet], published: PublishedResults | None = None) -> list[dict[str, Any]]:
-    """The rows of the tables of results as plain values."""
+    """The rows of the results tables as plain values."""
     return [_row(part, group, published) for part in data for group in part.groups]
 
 

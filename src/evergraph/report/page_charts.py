@@ -9,7 +9,7 @@ from evergraph.results.load import Result
 from evergraph.results.validation import TUNED
 
 FEW = 8
-"""Up to this many lines are all shown; of more, the best of each method, and the reader chooses."""
+"""Charts with more lines show only the best of each method at first."""
 
 
 def curves(data: DataSet) -> list[Chart]:
@@ -19,12 +19,12 @@ def curves(data: DataSet) -> list[Chart]:
 
 def _curve(data: DataSet, backbone: str, groups: list[Group]) -> Chart:
     best = best_of_methods(groups)
-    ordered = best + [group for group in groups if group not in best]
+    others = [group for group in groups if group not in best]
     series = []
-    for group in ordered:
-        points = {float(at + 1): point for at, point in enumerate(group.curve)}
+    for group in best + others:
+        points = {float(task): point for task, point in enumerate(group.curve, start=1)}
         series.append(Series(group.label, points, shown=group in best or len(groups) <= FEW))
-    hidden = len(groups) > FEW and len(best) < len(groups)
+    hidden = len(groups) > FEW and others
     choice = " Of each method the settings best on validation; the legend has the others." if hidden else ""
     return line_chart(
         series,
@@ -41,7 +41,7 @@ def _bands(groups: Sequence[Group]) -> str:
 
 
 def beta_lines(groups: Sequence[Group]) -> list[Series]:
-    """AA against β for settings that are there with several β and the same otherwise."""
+    """AA against β, a line for each family of settings with several β."""
     series = []
     for family in families(groups):
         first = next(iter(family.values()))
@@ -52,7 +52,7 @@ def beta_lines(groups: Sequence[Group]) -> list[Series]:
 
 
 def beta(data: DataSet) -> list[Chart]:
-    """AA against β, a chart for each backbone; none where no settings are there with several β."""
+    """AA against β, a chart for each backbone that has several β."""
     return [
         line_chart(
             series,
@@ -67,7 +67,7 @@ def beta(data: DataSet) -> list[Chart]:
 
 
 class Matrices(NamedTuple):
-    """All accuracy matrices, where those of each group stand among them, and which are shown first."""
+    """All accuracy matrices, the indices of each group's, and those shown first."""
 
     entries: list[dict[str, Any]]
     groups: list[tuple[str, range]]
@@ -75,7 +75,7 @@ class Matrices(NamedTuple):
 
 
 def matrices(data: DataSet) -> Matrices:
-    """The matrix of every run and the means over seeds; those of the best and the worst method are shown first."""
+    """The matrices of all runs and means over seeds; the best and the worst method are shown first."""
     entries: list[dict[str, Any]] = []
     groups: list[tuple[str, range]] = []
     for group in data.groups:

@@ -1,4 +1,4 @@
-"""Projections on the page: all dots of a class are a few paths, and the script finds the one under the pointer."""
+"""Projections on the page; all dots of a class are a few SVG paths."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -13,13 +13,13 @@ from evergraph.results.groups import DataSet, Group
 from evergraph.results.projection import Projection
 
 SIDE, EDGE = 1000, 24
-"""A panel and its margin, in units of the drawing."""
+"""A panel and its margin, in SVG units."""
 LAYERS = 4
-"""Each class is drawn in this many turns, so that none lies on top of all others."""
+"""Each class is drawn in this many layers, so that none covers all others."""
 
 
 class Hue(NamedTuple):
-    """The place of a class among all classes, and its colours on the light and the dark page."""
+    """The index of a class among all classes, and its colours on the light and the dark page."""
 
     place: int
     light: str
@@ -27,7 +27,7 @@ class Hue(NamedTuple):
 
 
 class Panel(NamedTuple):
-    """A projection as it is drawn: the paths of its dots in the order in which they are drawn."""
+    """A projection as it is drawn: the paths of its dots in drawing order."""
 
     name: str
     measures: str
@@ -37,7 +37,7 @@ class Panel(NamedTuple):
 
 
 class Projections(NamedTuple):
-    """The projections of a data set, the classes in their colours, and what was set."""
+    """The projections of a data set, the colours of the classes, and the perplexities used."""
 
     side: int
     columns: int
@@ -47,7 +47,7 @@ class Projections(NamedTuple):
 
 
 def projections(data: DataSet) -> Projections | None:
-    """None where no run has a projection."""
+    """The projections of a data set; None if no run has one."""
     shown = [entry for group in data.groups for entry in _named(group)]
     if not shown:
         return None
@@ -64,7 +64,7 @@ def projections(data: DataSet) -> Projections | None:
 
 
 def _named(group: Group) -> list[tuple[str, Projection]]:
-    """The projections of a group; where it has several, their names have the seed."""
+    """The projections of a group; the seed is in their names if there are several."""
     found = [(result, result.record.projection) for result in group.results if result.record.projection is not None]
     name = f"{group.label} · {group.backbone}"
     return [(f"{name}, {seed_name(run)}" if len(found) > 1 else name, projection) for run, projection in found]
@@ -76,19 +76,19 @@ def _panel(name: str, projection: Projection, hues: Mapping[int, Hue]) -> Panel:
 
 
 def _dots(projection: Projection, hues: Mapping[int, Hue]) -> list[tuple[Hue, str]]:
-    """Lines of no length with round ends: ten bytes a dot."""
+    """Dots as lines of no length with round ends: ten bytes each."""
     order = np.random.default_rng(0).permutation(len(projection.labels))
     drawn, labels = drawn_places(projection), np.array(projection.labels)
     paths = []
     for turn in np.array_split(order, LAYERS):
         for label in np.unique(labels[turn]):
-            way = "".join(f"M{x} {y}h0" for x, y in drawn[turn[labels[turn] == label]])
-            paths.append((hues[int(label)], way))
+            path = "".join(f"M{x} {y}h0" for x, y in drawn[turn[labels[turn] == label]])
+            paths.append((hues[int(label)], path))
     return paths
 
 
 def drawn_places(projection: Projection) -> NDArray[np.int64]:
-    """Whole units of the drawing, (nodes, 2): as large as fits, with the same scale both ways, y upwards."""
+    """Coordinates in SVG units, (nodes, 2): as large as fits, equal scale on both axes, y upwards."""
     places = np.stack([projection.x, projection.y], axis=1)
     low, high = places.min(axis=0), places.max(axis=0)
     scale = (SIDE - 2 * EDGE) / max(float((high - low).max()), 1e-9)

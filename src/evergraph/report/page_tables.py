@@ -1,23 +1,22 @@
-"""The tables of the page: results, cost, classes, runs; sortable ones carry a plain value beside what they show."""
+"""The tables of the page: results, cost, classes, runs."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from evergraph.results.groups import DataSet, Group, Stat, how_chosen, stat, value_text
+from evergraph.results.load import Result
 from evergraph.results.published import PublishedResults
 
 WIDE = 24
-"""With more classes than this the cells of the per-class view are narrow and without text."""
-
+"""Per-class tables with more classes have narrow cells without text."""
 DEEP = 62
-"""Above this percentage a cell is so dark that its text is light."""
-
+"""Cells above this percentage are dark and have light text."""
 PHASES = ("train", "score", "select", "evaluate")
 
 
 class Bar(NamedTuple):
-    """A phase in a bar: its width is its share of the longest time, in percent."""
+    """A phase in a bar; its width is the percentage of the longest time."""
 
     phase: str
     seconds: float
@@ -26,7 +25,7 @@ class Bar(NamedTuple):
 
 @dataclass(frozen=True)
 class Cell:
-    """What a cell shows, what it is sorted by, its classes, and the deviation or the bars that it has."""
+    """Text, sort key, CSS classes, and the deviation or bars of a cell."""
 
     text: str
     key: float | str | None = None
@@ -36,7 +35,7 @@ class Cell:
 
 
 class Row(NamedTuple):
-    """A group with the remarks that concern it but not all of its data, and its cells after method and backbone."""
+    """A group, the remarks that not all groups share, and the cells after method and backbone."""
 
     group: Group
     remarks: list[str]
@@ -44,7 +43,7 @@ class Row(NamedTuple):
 
 
 class Table(NamedTuple):
-    """A table that can be sorted: headings after method and backbone (text, class); rows fall by the first."""
+    """A sortable table: headings after method and backbone (text, class); rows descend by the first."""
 
     name: str
     headings: list[tuple[str, str]]
@@ -54,7 +53,7 @@ class Table(NamedTuple):
 
 
 def number(value: Stat | None, digits: int = 1, kind: str = "num") -> Cell:
-    """Mean and deviation, sorted by the mean."""
+    """A cell with mean and deviation, sorted by the mean."""
     if value is None:
         return Cell("–", None, f"{kind} none")
     spread = "" if value.std is None else f"{value.std:.{digits}f}"
@@ -66,7 +65,7 @@ def _row(group: Group, data: DataSet, cells: list[Cell]) -> Row:
 
 
 def results_table(data: DataSet, published: PublishedResults | None) -> Table:
-    """Ours, beside the published values where there are any."""
+    """Our results beside the published ones."""
     theirs = [published.of(group) if published else None for group in data.groups]
     beside, note = any(theirs), ""
     if published:
@@ -89,14 +88,14 @@ def results_table(data: DataSet, published: PublishedResults | None) -> Table:
 
 
 def phases_of(data: DataSet) -> list[str]:
-    """The timed phases but for loading, in the order of a task; others after these."""
+    """The timed phases except loading, in the order of a task; unknown ones last."""
     found = (phase for group in data.groups for result in group.results for phase in result.record.seconds)
     known = dict.fromkeys(phase for phase in found if phase != "load")
     return sorted(known, key=lambda phase: PHASES.index(phase) if phase in PHASES else len(PHASES))
 
 
 def cost_table(data: DataSet) -> Table:
-    """Time by phase, what is kept of the past, and the peak."""
+    """Time by phase, memory of past tasks, peak memory."""
     phases = phases_of(data)
     longest = max(group.total_seconds for group in data.groups) or 1.0
     headings = [("Time, s", "num"), ("By phase", "bars"), *((f"{phase}, s", "num") for phase in phases)]
@@ -116,7 +115,7 @@ def cost_table(data: DataSet) -> Table:
 
 
 class ClassCell(NamedTuple):
-    """The accuracy on a class: the mean over seeds, all of it in words, and whether the cell is dark."""
+    """The mean accuracy on a class, its description, and whether the cell is dark."""
 
     mean: float
     text: str
@@ -124,7 +123,7 @@ class ClassCell(NamedTuple):
 
 
 class ClassTable(NamedTuple):
-    """A row for each group (name, cells), a cell for each class; None where a class has no test nodes."""
+    """A row for each group (name, cells), a cell for each class; None if it has no test nodes."""
 
     name: str
     classes: list[str]
@@ -135,13 +134,14 @@ class ClassTable(NamedTuple):
 
 
 def class_table(data: DataSet) -> ClassTable:
-    """Final accuracy on each class, a row for each group."""
+    """Accuracy on each class after the last task."""
     by_label = all(result.classes is not None for group in data.groups for result in group.results)
     names = _class_names(data, by_label=by_label)
     rows = []
     for group in data.groups:
-        cells = [_class_cell(_of_class(group, key, by_label=by_label), name) for key, name in names.items()]
-        rows.append((data.name(group), cells))
+        runs = [_by_class(result, by_label=by_label) for result in group.results]
+        found = {key: [run[key] for run in runs if key in run] for key in names}
+        rows.append((data.name(group), [_class_cell(found[key], name) for key, name in names.items()]))
     return ClassTable(
         name=f"Accuracy on each class of {data.title}",
         classes=list(names.values()),
@@ -153,21 +153,18 @@ def class_table(data: DataSet) -> ClassTable:
 
 
 def _class_names(data: DataSet, *, by_label: bool) -> dict[int, str]:
-    """Label or place in the stream → what its column is called."""
+    """Label, or position in the stream → name of the column."""
     results = [result for group in data.groups for result in group.results]
     if not by_label:
         return {at: str(at + 1) for at in range(max(len(result.record.per_class) for result in results))}
     return dict(sorted({label: name for result in results for label, name in result.classes or ()}.items()))
 
 
-def _of_class(group: Group, key: int, *, by_label: bool) -> list[float]:
-    found = []
-    for result in group.results:
-        accuracies = result.record.per_class
-        labels = [label for label, _ in result.classes or ()] if by_label else list(range(len(accuracies)))
-        value = accuracies[labels.index(key)] if key in labels else None
-        found += [] if value is None else [value]
-    return found
+def _by_class(result: Result, *, by_label: bool) -> dict[int, float]:
+    """Label, or position in the stream → accuracy, for classes with test nodes."""
+    accuracies = result.record.per_class
+    keys = result.record.data.class_order if by_label else range(len(accuracies))
+    return {key: value for key, value in zip(keys, accuracies, strict=True) if value is not None}
 
 
 def _class_cell(values: list[float], name: str) -> ClassCell | None:
@@ -178,7 +175,7 @@ def _class_cell(values: list[float], name: str) -> ClassCell | None:
 
 
 class Runs(NamedTuple):
-    """The runs of a group: their settings, and a row for each run with its seeds, measures and versions."""
+    """Settings of a group, and a row for each run with seeds, measures and versions."""
 
     group: Group
     aa: Stat
@@ -187,12 +184,7 @@ class Runs(NamedTuple):
     rows: list[tuple[str, list[str]]]
 
 
-def runs(data: DataSet) -> list[Runs]:
-    """Settings, versions and measures of every run."""
-    return [_runs(group) for group in data.groups]
-
-
-def _runs(group: Group) -> Runs:
+def group_runs(group: Group) -> Runs:
     versions = list(dict.fromkeys(name for result in group.results for name in result.record.versions))
     seeds = list(dict.fromkeys(name for result in group.results for name in result.seeds))
     measures = {"AA, %": "aa", "AF, %": "af", "AA by node, %": "plain"}

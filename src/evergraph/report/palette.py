@@ -1,6 +1,6 @@
-"""Forty colours for classes, on white and on the dark page; the first ten stay apart for the colour-blind too.
+"""Forty colours for classes on the light and the dark page; the first ten suit the colour-blind too.
 
-Found by moving colours away from their nearest neighbours in OKLab; the tests hold the distances.
+Found by maximising distances to the nearest neighbours in OKLab; tests check the distances.
 """
 
 LIGHT = (
@@ -18,7 +18,7 @@ DARK = (
 
 
 def light(at: int) -> str:
-    """The colour of the class at a place, on white; after forty they begin again."""
+    """The colour of the class at an index, on the light page; after forty they repeat."""
     return LIGHT[at % len(LIGHT)]
 
 

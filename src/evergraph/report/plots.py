@@ -1,4 +1,4 @@
-"""The two figures of a run: the accuracy matrix as a heat map, and AA over the tasks."""
+"""The figures of a run: the accuracy matrix as a heat map, and AA after each task."""
 
 from pathlib import Path
 
@@ -37,51 +37,40 @@ def matrix_figure(record: Record) -> Figure:
 
 
 def draw_matrix(axes: Axes, matrix: NDArray[np.float64], heading: str) -> AxesImage:
-    """An accuracy matrix in percent as a heat map, with its values where there is room for them."""
+    """An accuracy matrix in percent as a heat map, with its values if there is room."""
     size = len(matrix)
     image = axes.imshow(np.ma.masked_invalid(matrix), cmap=COLOURS, vmin=0, vmax=100)
     ticks = range(0, size, max(1, size // 12))
     axes.set_xticks(ticks, [str(k + 1) for k in ticks])
     axes.set_yticks(ticks, [str(k + 1) for k in ticks])
-    if size <= 12:
-        _write_values(axes, matrix)
-    _label(axes, heading, "accuracy on task", "after learning task")
+    for (row, column), value in np.ndenumerate(matrix):
+        if size <= 12 and not np.isnan(value):
+            colour = "white" if value > 55 else INK
+            axes.text(column, row, f"{value:.1f}", ha="center", va="center", fontsize=8, color=colour)
+    label_axes(axes, heading, "accuracy on task", "after learning task")
     axes.spines[:].set_visible(False)
     return image
 
 
-def _write_values(axes: Axes, matrix: NDArray[np.float64]) -> None:
-    for (row, column), value in np.ndenumerate(matrix):
-        if not np.isnan(value):
-            colour = "white" if value > 55 else INK
-            axes.text(column, row, f"{value:.1f}", ha="center", va="center", fontsize=8, color=colour)
-
-
 def curve_figure(record: Record) -> Figure:
-    """Average accuracy over the tasks so far, after each task."""
-    summary = summarise(record)
-    curve = summary.aa_curve
+    """AA after each task."""
+    curve = summarise(record).aa_curve
     figure = Figure(figsize=(6.4, 3.8), layout="constrained")
     axes = figure.subplots()
     tasks = range(1, len(curve) + 1)
     axes.plot(tasks, curve, color=ACCENT, marker="o", markersize=5, linewidth=2)
-    axes.annotate(
-        f"{curve[-1]:.1f}",
-        (len(curve), curve[-1]),
-        xytext=(0, 9),
-        textcoords="offset points",
-        ha="center",
-        color=ACCENT,
-    )
+    end = (len(curve), curve[-1])
+    axes.annotate(f"{end[1]:.1f}", end, xytext=(0, 9), textcoords="offset points", ha="center", color=ACCENT)
     axes.set_ylim(0, 108)
     axes.set_xticks(list(tasks)[:: max(1, len(curve) // 12)])
     axes.grid(axis="y", color=FAINT, linewidth=0.8)
     axes.spines[["top", "right"]].set_visible(False)
-    _label(axes, title(record), "tasks learned", "average accuracy (AA), %")
+    label_axes(axes, title(record), "tasks learned", "average accuracy (AA), %")
     return figure
 
 
-def _label(axes: Axes, heading: str, x: str, y: str) -> None:
+def label_axes(axes: Axes, heading: str, x: str, y: str) -> None:
+    """Title, axis labels and ticks of all figures."""
     axes.set_title(heading, loc="left", fontsize=11, color=INK)
     axes.set_xlabel(x, color=INK)
     axes.set_ylabel(y, color=INK)

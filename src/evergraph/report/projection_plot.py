@@ -1,7 +1,7 @@
 """The t-SNE projections of several runs side by side, with the same colour for the same class in all of them."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,9 +16,9 @@ from evergraph.results.projection import Projection
 
 QUIET, GROUND = "#56636e", "#f7f9fa"
 SIDE, HEAD, GAP, EDGE = 4.4, 0.58, 0.4, 0.3
-"""A panel, what stands above it, what is between two of them and around all, in inches."""
+"""Panel, heading above it, gap between panels and outer margin, in inches."""
 VECTORS = 5_000
-"""Panels with more dots than this are pictures inside a PDF."""
+"""Panels with more dots are rasterised in a PDF."""
 
 
 def projection_figure(projections: Sequence[Projection]) -> Figure:
@@ -28,7 +28,8 @@ def projection_figure(projections: Sequence[Projection]) -> Figure:
     names = class_names(projections)
     colours = {label: light(at) for at, label in enumerate(names)}
     width = columns * (SIDE + GAP) - GAP + 2 * EDGE
-    across = max(1, min(len(names), int((width - 2 * EDGE) / _key_width(names.values()))))
+    key_width = 0.45 + 0.08 * max(map(len, names.values()))  # inches of a dot and the longest name
+    across = max(1, min(len(names), int((width - 2 * EDGE) / key_width)))
     below = 0.55 + 0.21 * math.ceil(len(names) / across)
     height = rows * (HEAD + SIDE + GAP) - GAP + EDGE + below
     figure = Figure(figsize=(width, height), facecolor="white")
@@ -42,15 +43,16 @@ def projection_figure(projections: Sequence[Projection]) -> Figure:
 
 
 def draw_projection(axes: Axes, projection: Projection, colours: Mapping[int, str]) -> None:
-    """One projection; dots are drawn in mixed order, so that no class lies on top of the others."""
+    """One projection; dots are drawn in random order, so that no class covers the others."""
     order = np.random.default_rng(0).permutation(len(projection.labels))
     x, y = np.array(projection.x)[order], np.array(projection.y)[order]
     dots = [colours[projection.labels[at]] for at in order]
     size = min(18.0, max(3.0, 24_000 / len(dots)))
     axes.scatter(x, y, s=size, c=dots, linewidths=0, alpha=0.85, rasterized=len(dots) > VECTORS)
     reach = 0.53 * max(np.ptp(x), np.ptp(y), 1e-9)
-    axes.set_xlim((x.min() + x.max()) / 2 - reach, (x.min() + x.max()) / 2 + reach)
-    axes.set_ylim((y.min() + y.max()) / 2 - reach, (y.min() + y.max()) / 2 + reach)
+    for values, set_limits in ((x, axes.set_xlim), (y, axes.set_ylim)):
+        middle = (values.min() + values.max()) / 2
+        set_limits(middle - reach, middle + reach)
     axes.set(xticks=[], yticks=[], facecolor=GROUND)
     axes.spines[:].set_visible(False)
     place: dict[str, Any] = {"transform": axes.transAxes, "va": "baseline"}
@@ -76,8 +78,3 @@ def _legend(figure: Figure, names: Mapping[int, str], colours: Mapping[int, str]
         columnspacing=1.2,
     )
     legend.get_title().set_color(QUIET)
-
-
-def _key_width(names: Iterable[str]) -> float:
-    """The inches that a name and its dot take in the legend."""
-    return 0.45 + 0.08 * max(map(len, names))

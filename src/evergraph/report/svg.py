@@ -1,4 +1,4 @@
-"""Where the parts of a line chart of percentages stand in its drawing; the template draws them."""
+"""The layout of a line chart of percentages, which the template draws as SVG."""
 
 import math
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ MOST_TICKS = 12
 
 
 class Frame(NamedTuple):
-    """The size of the drawing and the sides of the area with the lines."""
+    """The size of the drawing and the edges of the plot area."""
 
     width: int = 720
     height: int = 340
@@ -33,23 +33,16 @@ FRAME = Frame()
 
 @dataclass(frozen=True)
 class Series:
-    """What a line shows: the values at some of the chart's positions."""
+    """The data of a line: values at some x positions."""
 
     name: str
     points: dict[float, Stat]
     shown: bool = True
 
 
-class Tick(NamedTuple):
-    """A number beside an axis and its place along it."""
-
-    place: float
-    text: str
-
-
 @dataclass(frozen=True)
 class Line:
-    """A line as it is drawn: `values` has a text for each position of the chart, empty where there is none."""
+    """A line as it is drawn; `values` has a text for each position of the chart, empty if it has no value."""
 
     index: int
     name: str
@@ -65,13 +58,13 @@ class Line:
 
 @dataclass(frozen=True)
 class Chart:
-    """A chart as it is drawn: `places` are the x of its positions, `names` what they are called."""
+    """A chart as it is drawn: ticks (coordinate, text), x coordinates and names of its positions, lines."""
 
     label: str
     caption: str
     x_label: str
-    x_ticks: Sequence[Tick]
-    y_ticks: Sequence[Tick]
+    x_ticks: Sequence[tuple[float, str]]
+    y_ticks: Sequence[tuple[float, str]]
     places: Sequence[float]
     names: Sequence[str]
     lines: Sequence[Line]
@@ -80,7 +73,7 @@ class Chart:
 
 @dataclass(frozen=True)
 class Scale:
-    """From values to places in the drawing, to a tenth of its unit."""
+    """From values to coordinates in the drawing, rounded to a tenth."""
 
     positions: Sequence[float]
     low: int
@@ -98,7 +91,7 @@ class Scale:
 
 
 def line_chart(series: Sequence[Series], *, label: str, caption: str, x_label: str, x_name: str) -> Chart:
-    """A chart of average accuracies; the script shows the values at a position, `x_name` before it."""
+    """A chart of average accuracies; positions are named `x_name` and their value."""
     positions = sorted({position for line in series for position in line.points})
     ends = [end for line in series for point in line.points.values() for end in _ends(point)]
     scale = Scale(positions, *_range(min(ends), max(ends)))
@@ -107,8 +100,8 @@ def line_chart(series: Sequence[Series], *, label: str, caption: str, x_label: s
         label=label,
         caption=caption,
         x_label=x_label,
-        x_ticks=[Tick(scale.x(position), f"{position:g}") for position in ticks],
-        y_ticks=[Tick(scale.y(value), str(value)) for value in range(scale.low, scale.high + 1, scale.step)],
+        x_ticks=[(scale.x(position), f"{position:g}") for position in ticks],
+        y_ticks=[(scale.y(value), str(value)) for value in range(scale.low, scale.high + 1, scale.step)],
         places=[scale.x(position) for position in positions],
         names=[f"{x_name} {position:g}" for position in positions],
         lines=[_line(line, index, scale) for index, line in enumerate(series)],
@@ -120,7 +113,7 @@ def _ends(point: Stat) -> tuple[float, float]:
 
 
 def _range(low: float, high: float) -> tuple[int, int, int]:
-    """The ends of an axis of percentages around some values, and the step of its ticks."""
+    """Low end, high end and tick step of an axis of percentages."""
     low = min(low, high - 10)
     step = next(step for step in (2, 5, 10, 20) if (high - low) / step <= 5 or step == 20)
     first = max(0, math.floor(low / step) * step)
@@ -144,7 +137,7 @@ def _line(line: Series, index: int, scale: Scale) -> Line:
 
 
 def _band(line: Series, scale: Scale) -> str:
-    """The outline of one deviation around a line; none where no value has a deviation."""
+    """The outline of one standard deviation around a line; empty if no value has one."""
     if all(point.std is None for point in line.points.values()):
         return ""
     ends = [(scale.x(position), *_ends(point)) for position, point in line.points.items()]

@@ -3,39 +3,31 @@
 from rich.table import Table
 from rich.text import Text
 
-from evergraph.results.summary import Summary, data_title, summarise, title
+from evergraph.results.summary import data_title, summarise, title
 from evergraph.runs.record import Record
 
 MOST_COLUMNS = 12
-"""Tasks up to which the whole matrix is shown in a terminal."""
+"""Matrices with more tasks are not shown as a whole."""
 
 
 def matrix_table(record: Record) -> Table:
-    """The accuracy matrix in percent, one row for each task learned, with AA so far as the last column."""
+    """The accuracy matrix in percent, a row for each task learned, with AA so far as the last column.
+
+    For many tasks: only the task just learned, the worst so far, and AA.
+    """
     summary = summarise(record)
-    if len(summary.matrix) > MOST_COLUMNS:
-        return _narrow_table(record, summary)
-    table = Table(title=title(record), title_justify="left", caption="accuracy, %", caption_justify="left")
-    table.add_column("after task", justify="right")
-    for index in range(len(summary.matrix)):
-        table.add_column(str(index + 1), justify="right")
-    table.add_column("AA", justify="right", style="bold")
-    for index, row in enumerate(summary.matrix):
-        cells = [Text("") if value is None else Text(f"{value:.1f}", style=_shade(value)) for value in row]
-        table.add_row(str(index + 1), *cells, f"{summary.aa_curve[index]:.1f}")
-    return table
-
-
-def _narrow_table(record: Record, summary: Summary) -> Table:
-    """For more tasks than a terminal is wide: the task just learned, the worst so far, and AA."""
-    caption = "accuracy, %; the whole matrix is in record.json and matrix.png"
+    whole = len(summary.matrix) <= MOST_COLUMNS
+    columns = [str(task) for task in range(1, len(summary.matrix) + 1)] if whole else ["this task", "worst so far"]
+    caption = "accuracy, %" if whole else "accuracy, %; the whole matrix is in record.json and matrix.png"
     table = Table(title=title(record), title_justify="left", caption=caption, caption_justify="left")
-    for heading in ("after task", "this task", "worst so far", "AA"):
+    for heading in ("after task", *columns):
         table.add_column(heading, justify="right")
-    for index, row in enumerate(summary.matrix):
-        seen = [value for value in row[: index + 1] if value is not None]
-        cells = [Text(f"{value:.1f}", style=_shade(value)) for value in (seen[-1], min(seen))]
-        table.add_row(str(index + 1), *cells, f"{summary.aa_curve[index]:.1f}")
+    table.add_column("AA", justify="right", style="bold" if whole else None)
+    for task, row in enumerate(summary.matrix, start=1):
+        seen = [value for value in row[:task] if value is not None]
+        values = row if whole else [seen[-1], min(seen)]
+        cells = [Text("") if value is None else Text(f"{value:.1f}", style=_shade(value)) for value in values]
+        table.add_row(str(task), *cells, f"{summary.aa_curve[task - 1]:.1f}")
     return table
 
 
@@ -47,7 +39,7 @@ def verdict_lines(record: Record) -> list[str]:
     """AA, AF and the costs of a run in a few lines."""
     summary = summarise(record)
     seconds = ", ".join(f"{phase} {value:.1f} s" for phase, value in summary.seconds.items())
-    memory = summary.memory
+    memory, kept = summary.memory, summary.memory.bytes / 2**20
     lines = [
         f"AA {summary.aa:.2f} %   AF {summary.af:.2f} %   (class-balanced, test, protocol {summary.protocol})",
         *both_protocols(summary),
@@ -55,9 +47,7 @@ def verdict_lines(record: Record) -> list[str]:
         f"time: {seconds}; peak memory {summary.peak_bytes / 2**20:.0f} MiB",
     ]
     if memory.bytes:
-        lines.append(
-            f"kept of the past: {memory.nodes:,} nodes, {memory.edges:,} edges, {memory.bytes / 2**20:.2f} MiB"
-        )
+        lines.append(f"kept of the past: {memory.nodes:,} nodes, {memory.edges:,} edges, {kept:.2f} MiB")
     return lines + [f"note: {remark}" for remark in summary.remarks]
 
 
@@ -77,7 +67,7 @@ def shown(value: float | None) -> str:
 
 
 def comparison_table(records: list[Record]) -> Table:
-    """One row for each method: AA, AF, seconds and what it keeps of the past."""
+    """A row for each method: AA, AF, seconds and memory of past tasks."""
     first = records[0].config
     data = data_title(first["dataset"], records[0].data.name)
     heading = f"{data} · {first['backbone']['name']} · seed {first['seeds']['init']} · {records[0].protocol}"

@@ -1,4 +1,4 @@
-"""Runs that differ only by their seeds, and the data sets they belong to."""
+"""Runs that differ only by their seeds, grouped, by data set."""
 
 import json
 import statistics
@@ -12,15 +12,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evergraph.results.load import FACTS, Result
+from evergraph.results.records import grouped_by
 from evergraph.results.validation import TUNED, best_on_validation
 
 USUAL = 0.75
-"""A setting that this share of the rows has in common is left out of their short names."""
+"""A value that at least this share of the rows has is left out of their labels."""
 
 
 @dataclass(frozen=True)
 class Stat:
-    """Mean and sample deviation over seeds; no deviation for a single one."""
+    """Mean and sample standard deviation over seeds; None for a single seed."""
 
     mean: float
     std: float | None
@@ -39,7 +40,10 @@ def stat(values: Iterable[float]) -> Stat:
 
 @dataclass(frozen=True)
 class Group:
-    """Runs with the same settings and different seeds; `differing` sets them apart from the others."""
+    """Runs with the same settings and different seeds.
+
+    differing: the settings that are not the same in all groups; usual: names that the label leaves out.
+    """
 
     results: tuple[Result, ...]
     differing: dict[str, Any]
@@ -63,12 +67,13 @@ class Group:
 
     @property
     def settings(self) -> str:
-        """The settings in which rows differ, but for the usual ones."""
-        return settings_text({key: value for key, value in self.differing.items() if key not in self.usual})
+        """The settings in which rows differ, without the usual ones."""
+        shown = {key: value for key, value in self.differing.items() if key not in self.usual}
+        return ", ".join(f"{_name(key)} {value_text(value)}" for key, value in shown.items())
 
     @property
     def label(self) -> str:
-        """Method and what is unusual about it."""
+        """Method and its unusual settings."""
         return " · ".join(part for part in (self.method, self.settings) if part)
 
     def stat(self, measure: str) -> Stat:
@@ -80,13 +85,13 @@ class Group:
 
     @property
     def tuned(self) -> float | None:
-        """The value of the setting that is chosen on validation; None where there is none."""
+        """The value of the tuned setting; None if the method has none."""
         value = self.setup.get(TUNED)
         return float(value) if isinstance(value, int | float) else None
 
     @property
     def matrix(self) -> NDArray[np.float64]:
-        """The mean over seeds of the accuracy matrices, NaN above the diagonal."""
+        """The mean accuracy matrix over seeds, NaN above the diagonal."""
         matrices = np.array([result.record.matrix for result in self.results], dtype=np.float64)
         mean: NDArray[np.float64] = matrices.mean(axis=0)
         return mean
@@ -96,12 +101,12 @@ class Group:
         return [stat(values) for values in zip(*(result.curve for result in self.results), strict=True)]
 
     def seconds(self, phase: str) -> float:
-        """The median over seeds: a run that was held up by others on its machine must not count."""
+        """The median over seeds, so that a run slowed down by others on its machine does not count."""
         return statistics.median(result.record.seconds.get(phase, 0.0) for result in self.results)
 
     @property
     def total_seconds(self) -> float:
-        """The median time of a whole run without loading the data."""
+        """The median time of a run without loading the data."""
         return statistics.median(
             sum(result.record.seconds.values()) - result.record.seconds.get("load", 0.0) for result in self.results
         )
@@ -109,10 +114,6 @@ class Group:
     @property
     def remarks(self) -> list[str]:
         return list(dict.fromkeys(remark for result in self.results for remark in result.remarks))
-
-
-def settings_text(settings: dict[str, Any]) -> str:
-    return ", ".join(f"{_name(key)} {value_text(value)}" for key, value in settings.items())
 
 
 def _name(key: str) -> str:
@@ -133,45 +134,39 @@ class DataSet:
 
     @property
     def remarks(self) -> list[str]:
-        """What is to be said of every result on this data."""
+        """The remarks that all groups share."""
         return [
             remark for remark in self.groups[0].remarks if all(remark in group.remarks for group in self.groups)
         ]
 
     @property
     def all_remarks(self) -> list[str]:
-        """The remarks of every result, with the groups they concern unless that is all of them."""
+        """All remarks; those that not all groups share name their groups."""
         shared = self.remarks
         others = dict.fromkeys(remark for group in self.groups for remark in group.remarks if remark not in shared)
         named = {remark: [group.label for group in self.groups if remark in group.remarks] for remark in others}
         return shared + [f"{remark} ({'; '.join(labels)})" for remark, labels in named.items()]
 
     def name(self, group: Group) -> str:
-        """A group's label, with its backbone where there are several."""
+        """The label of a group, with its backbone if the data set has several."""
         return f"{group.label} · {group.backbone}" if len(self.by_backbone) > 1 else group.label
 
     @property
     def by_backbone(self) -> dict[str, list[Group]]:
-        found: dict[str, list[Group]] = {}
-        for group in self.groups:
-            found.setdefault(group.backbone, []).append(group)
-        return found
+        return grouped_by(self.groups, lambda group: group.backbone)
 
 
 def best_of_methods(groups: Sequence[Group]) -> list[Group]:
-    """For each method the settings best on validation, of those with the most seeds; the best method first."""
-    methods: dict[str, list[Group]] = {}
-    for group in groups:
-        methods.setdefault(group.method, []).append(group)
+    """The group of each method that is best on validation, among those with the most seeds; best method first."""
     best = []
-    for members in methods.values():
+    for members in grouped_by(groups, lambda group: group.method).values():
         at, _ = best_on_validation({at: group.validation for at, group in enumerate(members)})
         best.append(members[at])
     return sorted(best, key=lambda group: -group.stat("val").mean)
 
 
 def families(groups: Sequence[Group]) -> list[dict[float, Group]]:
-    """Groups that differ in nothing but the tuned setting, by its value, rising; at least two in each family."""
+    """Groups that differ only in the tuned setting, by its value, ascending; at least two in each family."""
     found: dict[str, dict[float, Group]] = {}
     for group in groups:
         if group.tuned is not None:
@@ -182,7 +177,7 @@ def families(groups: Sequence[Group]) -> list[dict[float, Group]]:
 
 
 def how_chosen(group: Group, groups: Sequence[Group]) -> str:
-    """How the settings of a group came about, in a word or two."""
+    """Whether the tuned setting of a group was chosen on validation, or fixed."""
     for family in families(groups):
         if group in family.values():
             best, compared = best_on_validation({value: other.validation for value, other in family.items()})
@@ -193,26 +188,22 @@ def how_chosen(group: Group, groups: Sequence[Group]) -> str:
 
 
 def data_sets(results: Sequence[Result]) -> list[DataSet]:
-    """The runs by data set and settings; groups by falling accuracy."""
-    found: dict[str, list[Result]] = {}
-    for result in results:
-        facts = [result.record.data.nodes, result.record.data.edges, result.record.data.features]
-        found.setdefault(json.dumps([result.title, facts]), []).append(result)
-    return [DataSet(members[0].title, _facts(members[0]), _groups(members)) for members in found.values()]
-
-
-def _facts(result: Result) -> dict[str, int]:
-    return {key: getattr(result.record.data, key) for key in FACTS}
+    """Results by data set and settings; groups by descending AA."""
+    found = []
+    for members in grouped_by(results, lambda result: json.dumps([result.title, result.size])).values():
+        first = members[0]
+        facts = {key: getattr(first.record.data, key) for key in FACTS}
+        found.append(DataSet(first.title, facts, _groups(members)))
+    return found
 
 
 def _groups(results: Sequence[Result]) -> tuple[Group, ...]:
-    found: dict[str, list[Result]] = {}
-    for result in results:
-        key = json.dumps([result.setup, len(result.record.matrix)], sort_keys=True)
-        found.setdefault(key, []).append(result)
-    setups = [members[0].setup for members in found.values()]
+    found = grouped_by(
+        results, lambda result: json.dumps([result.setup, len(result.record.matrix)], sort_keys=True)
+    ).values()
+    setups = [members[0].setup for members in found]
     groups = []
-    for members in found.values():
+    for members in found:
         setup = members[0].setup
         shares = {key: _share(key, setup, setups) for key in setup}
         differing = {key: setup[key] for key, share in shares.items() if share < 1}
@@ -223,7 +214,7 @@ def _groups(results: Sequence[Result]) -> tuple[Group, ...]:
 
 
 def _share(key: str, setup: dict[str, Any], setups: Sequence[dict[str, Any]]) -> float:
-    """Of the set-ups with the same method (or backbone, for its settings), the share with the same value."""
+    """The share of set-ups with the same value, among those with the same method, backbone or data set."""
     owner = key.partition(".")[0]
     if key in ("method.name", "backbone.name"):
         return 1.0

@@ -1,4 +1,4 @@
-"""What tables and pages are made of: finished runs, from run folders or from files of small records."""
+"""Read finished runs from run folders or from files of small records."""
 
 import json
 from collections.abc import Iterable, Sequence
@@ -7,9 +7,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from evergraph.config import flattened
 from evergraph.errors import StoreError
-from evergraph.results.records import Complete, SmallRecord, accuracy_matrix, read_records, small_record
+from evergraph.results.records import Complete, SmallRecord, read_records, small_record
 from evergraph.results.summary import data_title
 from evergraph.runs.metrics import accuracy_curve
 from evergraph.runs.store import RunStore
@@ -21,9 +23,9 @@ SECTIONS = ("dataset", "stream", "backbone", "method", "train", "seeds")
 
 @dataclass(frozen=True)
 class Result:
-    """A finished run; accuracies in percent, on test unless named otherwise.
+    """A finished run; accuracies in percent, on test nodes unless named otherwise.
 
-    settings: by dotted name; changed: those that are not defaults, None where that is not known.
+    settings: by dotted name; changed: the names of those that are not defaults, None if unknown.
     """
 
     source: str
@@ -39,7 +41,7 @@ class Result:
 
     @cached_property
     def setup(self) -> dict[str, Any]:
-        """All settings but the seeds, by their dotted names, and the code of plug-ins."""
+        """All settings except seeds and threads, and the code of plug-ins."""
         plugins = {f"{key}.code": value for key, value in self.record.versions.items() if ", code " in value}
         settings = {key: value for key, value in self.settings.items() if not key.startswith(NOT_THE_SETUP)}
         return {**settings, **plugins}
@@ -72,24 +74,28 @@ class Result:
 
     @cached_property
     def curve(self) -> list[float]:
-        return [float(value) for value in accuracy_curve(accuracy_matrix(self.record))]
+        return [float(value) for value in accuracy_curve(np.array(self.record.matrix, dtype=np.float64))]
 
     @property
     def classes(self) -> list[tuple[int, str]] | None:
-        """Label and name of each class in order of arrival, where they are known."""
+        """Label and name of each class in order of arrival; None if unknown."""
         order = self.record.data.class_order
         names = self.record.data.class_names or [str(label) for label in order]
         return list(zip(order, names, strict=True)) if order else None
 
     @property
+    def size(self) -> list[int]:
+        """Nodes, edges and features of the data."""
+        return [self.record.data.nodes, self.record.data.edges, self.record.data.features]
+
+    @property
     def identity(self) -> str:
-        """Equal for runs that were to do the same on the same data."""
-        facts = [self.record.data.nodes, self.record.data.edges, self.record.data.features]
-        return json.dumps([self.setup, self.seeds, facts], sort_keys=True)
+        """Equal for runs with the same settings and seeds on the same data."""
+        return json.dumps([self.setup, self.seeds, self.size], sort_keys=True)
 
 
 def read_results(paths: Sequence[Path], complete: Complete | None = None) -> tuple[list[Result], list[str]]:
-    """All finished runs below some paths, each once, and remarks on what was left out."""
+    """All finished runs below some paths, each once, and notes on what was left out."""
     found: list[Result] = []
     unfinished = 0
     for path in paths:
@@ -113,9 +119,9 @@ def read_results(paths: Sequence[Path], complete: Complete | None = None) -> tup
 
 
 def with_defaults(results: Iterable[Result]) -> list[Result]:
-    """The results with settings that did not exist yet when they were made.
+    """Add the settings that did not exist yet when a result was made.
 
-    Such a setting has its default, which is what a later record has that does not list it as changed.
+    Such a setting has its default: its value in a newer record that does not list it as changed.
     """
     results = list(results)
     defaults: dict[str, dict[str, Any]] = {}
@@ -133,7 +139,7 @@ def with_defaults(results: Iterable[Result]) -> list[Result]:
 
 
 def _owner(key: str, result: Result) -> str:
-    """Whose setting this is: a method's, a backbone's, or that of a section which all runs have."""
+    """The method, the backbone or the section that a setting belongs to."""
     section = key.partition(".")[0]
     return f"{section} {result.settings[f'{section}.name']}" if section in ("method", "backbone") else section
 
@@ -143,9 +149,10 @@ def _runs(number: int) -> str:
 
 
 def _read_folder(folder: Path, complete: Complete | None) -> tuple[list[Result], int]:
-    """The finished runs in a folder of run folders, else of record files; and how many are unfinished."""
+    """The finished runs in a folder of run folders, else of record files, and the number of unfinished ones."""
     stores = [RunStore(path.parent) for path in sorted(folder.glob("*/config.json"))]
-    results = [_from_run(store.folder, complete) for store in stores if store.finished]
+    finished = [store for store in stores if store.finished]
+    results = [_from_run(store.folder, complete) for store in finished]
     if not stores:
         results = [result for path in sorted(folder.glob("*.json")) for result in _from_records(path, complete)]
     if not results:
@@ -153,7 +160,7 @@ def _read_folder(folder: Path, complete: Complete | None) -> tuple[list[Result],
         raise StoreError(
             f"a folder of finished runs or of files of records is wanted, got {folder}, which has {holds}"
         )
-    return results, len(stores) - len([store for store in stores if store.finished])
+    return results, len(stores) - len(finished)
 
 
 def _from_run(folder: Path, complete: Complete | None) -> Result:
@@ -170,4 +177,4 @@ def _from_records(path: Path, complete: Complete | None) -> list[Result]:
     records = read_records(path, complete)
     if not records:
         raise StoreError(f"a file of records with at least one run is wanted, got {path}, which has none")
-    return [Result.of(f"{path.name}, run {index + 1}", record) for index, record in enumerate(records)]
+    return [Result.of(f"{path.name}, run {at}", record) for at, record in enumerate(records, start=1)]

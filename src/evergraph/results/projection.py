@@ -1,4 +1,4 @@
-"""Projection: what a finished model sees of the test nodes, in two dimensions (t-SNE), as it is kept and shown."""
+"""A t-SNE projection of the hidden layer of a finished model on the test nodes, as it is stored."""
 
 import json
 from pathlib import Path
@@ -12,7 +12,7 @@ FILE = "projection.json"
 
 
 class ProjectionSettings(Settings):
-    """What decides a projection, besides the run."""
+    """The settings of a projection, besides the run."""
 
     seed: int = Field(ge=0, lt=2**32)
     perplexity: float = Field(gt=0)
@@ -20,12 +20,12 @@ class ProjectionSettings(Settings):
 
 
 class Projection(Settings):
-    """A place in the plane for each test node, and how far the classes are apart in the representation itself.
+    """Coordinates of test nodes, and two measures of class separation in the hidden layer itself.
 
-    test_nodes: all there are; of more than settings.most_nodes a sample is projected, of each class its share.
+    test_nodes: their number; more than settings.most_nodes are sampled, stratified by class.
     classes: label and name of each class, in order of arrival; labels, x, y: one for each projected node.
     silhouette: mean of (b - a) / max(a, b), with a, b the mean distances to the own and the nearest other class.
-    agreement: the share of a node's ten nearest neighbours that are of its class, mean over the projected nodes.
+    agreement: the share of a node's ten nearest neighbours with its class, mean over the projected nodes.
     """
 
     method: str
@@ -51,13 +51,13 @@ class Projection(Settings):
 
     @property
     def nodes(self) -> str:
-        """How many nodes are shown, and of how many where that is not all of them."""
+        """The number of projected nodes, and of all if these are more."""
         total = f" of {self.test_nodes:,}" if self.test_nodes > len(self.labels) else ""
         return f"{len(self.labels):,}{total} test nodes"
 
 
 def read_projection(folder: Path) -> Projection | None:
-    """The projection kept in a run folder, if there is one."""
+    """The projection in a run folder; None if it has none."""
     path = folder / FILE
     if not path.exists():
         return None

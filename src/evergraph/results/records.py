@@ -1,11 +1,10 @@
-"""Small records of finished runs: what a table or a figure needs, in one JSON file an experiment."""
+"""Small records of finished runs: the data of tables and figures, one JSON file for each experiment."""
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
-import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, field_validator
 
 from evergraph.config import one_sentence
@@ -19,11 +18,14 @@ from evergraph.runs.record import SCHEMA_VERSION, DataRecord
 from evergraph.runs.store import RunStore
 
 Complete: TypeAlias = Callable[[dict[str, Any]], tuple[dict[str, Any], list[str]] | None]
-"""From the settings of a record of version 1 to all settings and those that are not defaults; None if unknown.
+"""From the settings of a record of version 1 to all settings and the names of changed ones; None if unknown.
 
-It needs the tables of methods and backbones, and so torch, which reading results must not import: whoever has them
-hands it in.
+It is an argument because it needs the tables of methods and backbones, and so torch, which reading results must not
+import.
 """
+
+T = TypeVar("T")
+K = TypeVar("K")
 
 
 class SmallRecord(BaseModel):
@@ -90,7 +92,7 @@ class SmallRecord(BaseModel):
         return values
 
     def completed(self, complete: Complete | None) -> "SmallRecord":
-        """The same with all settings and the changed ones, where it does not have them and they can be found."""
+        """A record of version 1 with all settings, if they can be found; any other unchanged."""
         found = complete(self.config) if self.changed is None and complete is not None else None
         return self if found is None else self.model_copy(update={"config": found[0], "changed": found[1]})
 
@@ -113,7 +115,7 @@ def small_record(folder: Path) -> SmallRecord:
 
 
 def _rounded(value: Any) -> Any:
-    """Accuracies and times to four decimals: a file of hundreds of runs stays small."""
+    """Floats rounded to four decimals, to keep files small."""
     if isinstance(value, float):
         return round(value, 4)
     if isinstance(value, list):
@@ -124,7 +126,7 @@ def _rounded(value: Any) -> Any:
 
 
 def _line(record: SmallRecord) -> str:
-    """A record as one line; settings keep the order in which they are declared."""
+    """A record as one line; settings keep their declared order."""
     values = record.model_dump(mode="json", exclude={"finished", "projection"})
     exact = {"config": values.pop("config"), "changed": values.pop("changed")}
     values["data"].pop("fingerprint")
@@ -134,7 +136,7 @@ def _line(record: SmallRecord) -> str:
 
 
 def write_records(path: Path, name: str, folders: Iterable[Path], complete: Complete | None = None) -> None:
-    """All runs of an experiment in one file, a line each, in a fixed order, and how their settings were chosen."""
+    """Write the runs of an experiment, one sorted line each, and how tuned settings were chosen."""
     records = [small_record(folder).completed(complete) for folder in folders]
     parts = {
         "choices": [json.dumps(choice, sort_keys=True) for choice in choices(records)],
@@ -148,17 +150,16 @@ def write_records(path: Path, name: str, folders: Iterable[Path], complete: Comp
 
 
 def choices(records: Sequence[SmallRecord]) -> list[dict[str, Any]]:
-    """For runs that differ only in a tuned setting and their seeds: which value is best on validation."""
-    families: dict[str, dict[Any, list[SmallRecord]]] = {}
-    for record in records:
-        value = setting(record, TUNED)
-        if value is not None:
-            families.setdefault(_family(record), {}).setdefault(value, []).append(record)
-    return [_choice(family) for family in families.values() if len(family) > 1]
+    """The value of the tuned setting that is best on validation, for runs that differ only in it and in seeds."""
+    tuned = [record for record in records if setting(record, TUNED) is not None]
+    by_value = [
+        grouped_by(family, lambda record: setting(record, TUNED)) for family in grouped_by(tuned, _family).values()
+    ]
+    return [_choice(family) for family in by_value if len(family) > 1]
 
 
 def _family(record: SmallRecord) -> str:
-    """Equal for runs whose settings differ in nothing but the tuned one and the seeds."""
+    """Equal for runs whose settings differ only in the tuned one and the seeds."""
     config: dict[str, Any] = {**record.config, "seeds": None}
     config["method"] = {key: value for key, value in config["method"].items() if key != TUNED.partition(".")[2]}
     return json.dumps(config, sort_keys=True)
@@ -182,7 +183,7 @@ def _choice(family: dict[Any, list[SmallRecord]]) -> dict[str, Any]:
 
 
 def read_records(path: Path, complete: Complete | None = None) -> list[SmallRecord]:
-    """The runs in a file of records; StoreError in one sentence where it is none."""
+    """The runs in a file of records; StoreError if it is not one."""
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
@@ -194,7 +195,7 @@ def read_records(path: Path, complete: Complete | None = None) -> list[SmallReco
 
 
 def checked(values: object, source: str) -> SmallRecord:
-    """A record; StoreError in one sentence that names the source and the key where it is none."""
+    """A validated record; StoreError with the source and the key if it is not one."""
     try:
         return SmallRecord.model_validate_json(json.dumps(values))
     except ValidationError as error:
@@ -202,21 +203,21 @@ def checked(values: object, source: str) -> SmallRecord:
 
 
 def grouped(records: Sequence[SmallRecord], keys: Sequence[str]) -> dict[tuple[Any, ...], list[SmallRecord]]:
-    """Records with the same values of some settings (dotted paths) together, in order of first appearance."""
-    groups: dict[tuple[Any, ...], list[SmallRecord]] = {}
-    for record in records:
-        groups.setdefault(tuple(setting(record, key) for key in keys), []).append(record)
+    """Records by the values of some settings (dotted paths)."""
+    return grouped_by(records, lambda record: tuple(setting(record, key) for key in keys))
+
+
+def grouped_by(items: Iterable[T], key: Callable[[T], K]) -> dict[K, list[T]]:
+    """Items by their key, in order of first appearance."""
+    groups: dict[K, list[T]] = {}
+    for item in items:
+        groups.setdefault(key(item), []).append(item)
     return groups
 
 
 def setting(record: SmallRecord, path: str) -> Any:
-    """A setting of a record by its dotted path, None where it has none."""
+    """A setting of a record by its dotted path; None if it has none."""
     value: Any = record.config
     for part in path.split("."):
         value = value.get(part) if isinstance(value, Mapping) else None
     return value
-
-
-def accuracy_matrix(record: SmallRecord) -> "np.typing.NDArray[np.float64]":
-    """The accuracy matrix in percent, NaN above the diagonal."""
-    return np.array(record.matrix, dtype=np.float64)

@@ -1,4 +1,4 @@
-"""The measures of one run in percent, as every table, figure and JSON output shows them."""
+"""The measures of one run in percent, for every table, figure and JSON output."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -107,7 +107,7 @@ def percent(values: NDArray[np.float64]) -> list[float | None]:
 
 
 def data_title(dataset: Mapping[str, Any], name: str) -> str:
-    """The name of the data, with what a reader must know: that it stands in for others, or has derived features."""
+    """The name of the data; says if it is a stand-in for others or has derived features."""
     known = str(dataset["name"]) in DATASETS
     stand_in = DATASETS[str(dataset["name"])].stand_in if known else None
     text = f"{name} (stand-in for {stand_in})" if stand_in else name

@@ -1,6 +1,6 @@
-"""The contract tests that every method, backbone, score and data set passes, ours and other people's.
+"""Contract tests for every method, backbone, score and data set, built-in or custom.
 
-In the tests of a package with a method of its own (pytest is needed):
+In the tests of a package with a custom method (pytest is needed):
 
     import pytest
     from evergraph.testing import MethodContract
@@ -9,13 +9,13 @@ In the tests of a package with a method of its own (pytest is needed):
     class TestMyMethod(MethodContract):
         pass
 
-The name must be in its table: by an entry point of the installed package, or through `evergraph.load_plugin`.
+The name must be registered: by an entry point of the installed package, or by `evergraph.load_plugin`.
 """
 
 import pytest
 
 for _module in ("methods", "backbones", "scores", "datasets", "samples"):
-    pytest.register_assert_rewrite(f"evergraph.testing.{_module}")  # so that a failure shows the values compared
+    pytest.register_assert_rewrite(f"evergraph.testing.{_module}")  # a failure shows the compared values
 
 from evergraph.testing.backbones import BackboneContract  # noqa: E402
 from evergraph.testing.datasets import DatasetContract  # noqa: E402

@@ -1,4 +1,4 @@
-"""What holds for every backbone."""
+"""The contract tests of backbones."""
 
 import numpy as np
 import pytest
@@ -9,16 +9,15 @@ from evergraph.backbones import BACKBONES, Backbone, model_input
 from evergraph.config import Settings
 from evergraph.methods import METHODS
 from evergraph.scores.grand import grand_norms
-from evergraph.testing.samples import CPU, SMALL, outputs_are_sound, quick_config, resumes_bit_by_bit, tiny_graph
+from evergraph.testing.samples import CPU, outputs_are_sound, quick_config, resumes_bit_by_bit, small, tiny_graph
 from evergraph.training.loop import node_losses
 
 
 def built(name: str, n_features: int, classes: int, seed: int = 0) -> Backbone:
     """A small untrained backbone for some classes, in evaluation mode."""
     entry = BACKBONES[name]
-    small = {key: value for key, value in SMALL.items() if key in entry.config.model_fields}
     generator = torch.Generator().manual_seed(seed)
-    model = entry.build(n_features, entry.config(**small), generator)
+    model = entry.build(n_features, entry.config(**small(name)), generator)
     model.head.grow(classes, generator)
     return model.eval()
 
@@ -41,15 +40,15 @@ class BackboneContract:
         model = built(name, graph.n_features, 3)
         generator = torch.Generator().manual_seed(1)
         for count in steps:
-            before = model(*inputs).detach()
-            weight = model.head.weight.detach().clone()
+            before, weight = model(*inputs).detach(), model.head.weight.detach().clone()
+            old = before.shape[1]
             model.head.grow(count, generator)
             after = model(*inputs).detach()
-            assert after.shape == (graph.n_nodes, before.shape[1] + count)
-            assert model.head.n_classes == after.shape[1]
-            assert torch.allclose(after[:, : before.shape[1]], before, atol=1e-6, rtol=1e-5)
-            assert torch.equal(model.head.weight[:, : before.shape[1]], weight)
-            assert model.head.weight[:, before.shape[1] :].abs().min() > 0
+            assert after.shape == (graph.n_nodes, old + count)
+            assert model.head.n_classes == old + count
+            assert torch.allclose(after[:, :old], before, atol=1e-6, rtol=1e-5)
+            assert torch.equal(model.head.weight[:, :old], weight)
+            assert model.head.weight[:, old:].abs().min() > 0
 
     def test_the_embedding_is_what_the_head_sees(self, name: str) -> None:
         graph = tiny_graph(share=0.3)
@@ -85,8 +84,7 @@ class BackboneContract:
         model = built(name, graph.n_features, 3)
         inputs = model_input(graph, None, CPU)
         before = {key: value.clone() for key, value in model.state_dict().items()}
-        first, second = model(*inputs), model(*inputs)
-        assert torch.equal(first, second)
+        assert torch.equal(model(*inputs), model(*inputs))
         assert all(torch.equal(value, before[key]) for key, value in model.state_dict().items())
 
     @pytest.mark.parametrize("sparse_features", [False, True])

@@ -1,4 +1,4 @@
-"""What holds for every data set."""
+"""The contract tests of data sets."""
 
 import pickle
 from pathlib import Path
@@ -15,8 +15,8 @@ from evergraph.errors import ConfigError
 class DatasetContract:
     """Parametrize a subclass with the `name` of one data set or of several.
 
-    A data set that reads files needs some: override the fixture `data_dir` with one that writes small files of the
-    same layout into tmp_path and returns it.
+    For a data set that reads files, override the fixture `data_dir`: write small files of the same layout to
+    tmp_path and return it.
     """
 
     @pytest.fixture
@@ -25,7 +25,7 @@ class DatasetContract:
 
     @pytest.fixture
     def loaded(self, name: str, data_dir: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Graph, Graph]:
-        """The data set loaded twice, with pickle out of order and no download."""
+        """The data set loaded twice, without pickle and download."""
 
         def refuse(*_args: object, **_kwargs: object) -> None:
             raise AssertionError("loading a data set must not need pickle")

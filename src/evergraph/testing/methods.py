@@ -1,4 +1,4 @@
-"""What holds for every method."""
+"""The contract tests of methods."""
 
 import json
 from dataclasses import asdict, replace
@@ -45,10 +45,8 @@ class MethodContract:
 
     def test_the_configuration_survives_the_round_trip(self, name: str) -> None:
         config = METHODS[name].config()
-        assert (
-            validated(METHODS[name].config, json.loads(json.dumps(config.model_dump(mode="json"))), "method")
-            == config
-        )
+        values = json.loads(json.dumps(config.model_dump(mode="json")))
+        assert validated(METHODS[name].config, values, "method") == config
         run = RunConfig.from_values({"method": {"name": name}})
         assert RunConfig.from_values(json.loads(json.dumps(run.to_values()))) == run
 
@@ -87,9 +85,8 @@ class MethodContract:
 
     @pytest.mark.parametrize("setting", SETTINGS)
     def test_one_class_per_task(self, name: str, setting: str) -> None:
-        outputs_are_sound(
-            quick_config(name, stream={"classes_per_task": 1, "setting": setting}), tiny_graph((6, 6, 6))
-        )
+        config = quick_config(name, stream={"classes_per_task": 1, "setting": setting})
+        outputs_are_sound(config, tiny_graph((6, 6, 6)))
 
     def test_a_last_task_of_fewer_classes(self, name: str) -> None:
         outputs_are_sound(quick_config(name, stream={"remainder": "keep"}), tiny_graph((6, 6, 6)))
@@ -113,7 +110,7 @@ class MethodContract:
         outputs_are_sound(quick_config(name), make_graph(graph.adjacency, features, graph.labels))
 
     def test_every_task_is_learned_when_it_comes(self, name: str) -> None:
-        """The features tell the class, so a method that trains gets nearly all of its training nodes right."""
+        """The features indicate the class, so a trained method classifies nearly all training nodes correctly."""
         config = quick_config(name, train={"epochs": 100, "lr": 0.02})
         stream = stream_of(tiny_graph((12,) * 4, share=0, width=4), config)
         learner = make_learner(config, 4)
@@ -121,8 +118,8 @@ class MethodContract:
             learn_tasks(learner, config, stream, range(index, index + 1))
             (task,) = stream.views(index, with_past=False)
             logits = learner.logits(task.graph, task.train)[:, list(task.classes)]
-            right = logits.argmax(dim=1).numpy() + task.classes[0] == task.train_labels
-            assert right.mean() >= 0.9
+            correct = logits.argmax(dim=1).numpy() + task.classes[0] == task.train_labels
+            assert correct.mean() >= 0.9
 
     def test_memory_is_counted_in_whole_numbers(self, name: str) -> None:
         config = quick_config(name)
@@ -135,17 +132,14 @@ class MethodContract:
             assert kept["bytes"] > 0 or not any(kept.values())
 
     def test_the_budget_is_kept_for_every_class(self, name: str) -> None:
-        """At most `budget` nodes of a class have a label in the memory; a method without one keeps no labels."""
+        """The buffer has labels of `budget` nodes of each class; a method without a budget keeps no labels."""
         fields = METHODS[name].config.model_fields
         method = {"name": name, **({"budget": 2} if "budget" in fields else {})}
-        small = {"backbone": {"hidden": 8}, "train": {"epochs": 2, "threads": 1}}
-        config = RunConfig.from_values({"method": method, **small})
-        stream = stream_of(tiny_graph((9,) * 4), config)
-        state = learned(config, stream).state()
-        labels = [
-            label for key, value in state.items() if key.endswith("buffer.labels") for label in value.tolist()
-        ]
-        counts = np.bincount([label for label in labels if label >= 0], minlength=4).tolist()
+        config = run_config(method=method, backbone={"hidden": 8})
+        state = learned(config, stream_of(tiny_graph((9,) * 4), config)).state()
+        buffers = [value.tolist() for key, value in state.items() if key.endswith("buffer.labels")]
+        labels = [label for buffer in buffers for label in buffer if label >= 0]
+        counts = np.bincount(labels, minlength=4).tolist()
         assert counts == ([2] * 4 if "budget" in fields else [0] * 4)
 
     @pytest.mark.parametrize("backbone", BUILT_IN)
@@ -168,24 +162,23 @@ class MethodContract:
         assert len(set(places)) == len(places)
 
     def test_hidden_labels_are_never_asked_for(self, name: str) -> None:
-        """A view in which hidden labels are wild instead of hidden is learned to the same bits."""
+        """Other placeholders for hidden labels give the same bits."""
         config = quick_config(name)
         stream = stream_of(tiny_graph(), config)
         learners = [make_learner(config, 5) for _ in range(2)]
         for index in range(2):
             for learner, hidden in zip(learners, (-1, -999), strict=True):
-                views = [with_hidden(view, hidden) for view in stream.views(index, with_past=True)]
-                learner.learn(views[-1], views[:-1] if METHODS[name].sees_past else [], Watch())
+                *past, task = (with_hidden(view, hidden) for view in stream.views(index, with_past=True))
+                learner.learn(task, past if METHODS[name].sees_past else [], Watch())
         assert_same_bits(learners[0].state(), learners[1].state())
 
 
 def contents(view: TaskView) -> list[bytes]:
-    """Every array that a view hands out, as bytes."""
+    """All arrays of a view, as bytes."""
     graph = view.graph
     arrays: list[Any] = [view.node_ids, view.train, graph.labels, graph.original_ids]
     for matrix in (graph.adjacency, graph.features):
-        parts = [matrix.indptr, matrix.indices, matrix.data] if isinstance(matrix, sparse.csr_array) else [matrix]
-        arrays.extend(parts)
+        arrays += [matrix.indptr, matrix.indices, matrix.data] if isinstance(matrix, sparse.csr_array) else [matrix]
     return [array.tobytes() for array in arrays]
 
 

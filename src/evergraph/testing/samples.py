@@ -1,4 +1,4 @@
-"""Small graphs, settings and learners that the contract tests share."""
+"""Small graphs, settings and learners for the contract tests."""
 
 from typing import Any
 
@@ -18,8 +18,12 @@ from evergraph.runs.evaluate import Evaluator
 from evergraph.watch import Watch
 
 CPU = torch.device("cpu")
-SMALL = {"hidden": 8, "heads": 2}
-"""Sizes of a backbone that trains in no time, where it has such settings."""
+
+
+def small(backbone: str) -> dict[str, int]:
+    """Settings that make a backbone small."""
+    fields = BACKBONES[backbone].config.model_fields
+    return {key: value for key, value in {"hidden": 8, "heads": 2}.items() if key in fields}
 
 
 def random_adjacency(
@@ -44,19 +48,14 @@ def tiny_graph(
     directed: bool = False,
     sparse_features: bool = False,
 ) -> Graph:
-    """A random graph with classes of the given sizes, in mixed order, whose features tell the class."""
+    """A random graph with classes of the given sizes, shuffled; features indicate the class."""
     rng = np.random.default_rng(seed)
     labels = rng.permutation(np.repeat(np.arange(len(sizes)), sizes))
     features = (rng.random((len(labels), width)) < 0.3).astype(np.float32)
     features[np.arange(len(labels)), labels % width] += 1
-    adjacency = random_adjacency(len(labels), seed, share, directed=directed)
-    return make_graph(
-        sparse.csr_array(adjacency),
-        sparse.csr_array(features) if sparse_features else features,
-        labels,
-        directed=directed,
-        name="tiny",
-    )
+    adjacency = sparse.csr_array(random_adjacency(len(labels), seed, share, directed=directed))
+    given = sparse.csr_array(features) if sparse_features else features
+    return make_graph(adjacency, given, labels, directed=directed, name="tiny")
 
 
 def run_config(**sections: dict[str, Any]) -> RunConfig:
@@ -69,9 +68,7 @@ def run_config(**sections: dict[str, Any]) -> RunConfig:
 
 def quick_config(method: str, backbone: str = "gcn", **sections: dict[str, Any]) -> RunConfig:
     """Settings for a quick run of a method on a small backbone."""
-    fields = BACKBONES[backbone].config.model_fields
-    small = {key: value for key, value in SMALL.items() if key in fields}
-    return run_config(method={"name": method}, backbone={"name": backbone, **small}, **sections)
+    return run_config(method={"name": method}, backbone={"name": backbone, **small(backbone)}, **sections)
 
 
 def stream_of(graph: Graph, config: RunConfig) -> TaskStream:
@@ -79,7 +76,7 @@ def stream_of(graph: Graph, config: RunConfig) -> TaskStream:
 
 
 def learn_tasks(learner: Learner, config: RunConfig, stream: TaskStream, tasks: range) -> Learner:
-    """Let a learner learn some tasks, as a run does it."""
+    """Learn some tasks, as a run does."""
     for index in tasks:
         *past, task = stream.views(index, with_past=METHODS[config.method_name].sees_past)
         learner.learn(task, past, Watch())
@@ -92,7 +89,7 @@ def learned(config: RunConfig, stream: TaskStream) -> Learner:
 
 
 def outputs_are_sound(config: RunConfig, graph: Graph) -> None:
-    """The method learns all tasks of a graph, and its outputs are finite numbers for all classes."""
+    """The method learns all tasks of a graph, with finite outputs for all classes."""
     stream = stream_of(graph, config)
     learner = make_learner(config, graph.n_features)
     evaluate = Evaluator(stream, learner)
@@ -107,7 +104,7 @@ def outputs_are_sound(config: RunConfig, graph: Graph) -> None:
 
 
 def resumes_bit_by_bit(config: RunConfig) -> None:
-    """A learner that is made anew from its state after every task ends with the bits of one that never was."""
+    """A learner that is rebuilt from its state after every task ends with the same bits as one that is not."""
     stream = stream_of(tiny_graph((6,) * 6), config)
     whole = learned(config, stream)
     first = learn_tasks(make_learner(config, 5), config, stream, range(1))
@@ -125,7 +122,7 @@ def copied(state: dict[str, Tensor]) -> dict[str, Tensor]:
 
 
 def assert_same_bits(one: dict[str, Tensor], other: dict[str, Tensor]) -> None:
-    """Two states have the same names and, bit by bit, the same values."""
+    """Two states have the same names and the same bits."""
     assert sorted(one) == sorted(other)
     for name, value in one.items():
         assert value.dtype == other[name].dtype, name

@@ -1,4 +1,4 @@
-"""What holds for every score."""
+"""The contract tests of scores."""
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ from evergraph.watch import Watch
 def score_context(
     *, sparse_features: bool = False, space: Space = Space.FEATURES, directed: bool = False, seed: int = 0
 ) -> ScoreContext:
-    """A small task, and a model that has learned it."""
+    """A small task, and a network trained on it."""
     graph = tiny_graph((12, 9), width=6, sparse_features=sparse_features, directed=directed)
     config = quick_config("finetune", train={"epochs": 5})
     learner = make_learner(config, graph.n_features)
@@ -34,7 +34,7 @@ class ScoreContract:
     def test_one_finite_number_for_each_training_node(
         self, name: str, sparse_features: bool, directed: bool
     ) -> None:
-        """The same for the same seed, and nothing changed on the way."""
+        """Equal for the same seed, and without a change of the network."""
         one, two = (score_context(sparse_features=sparse_features, directed=directed) for _ in range(2))
         before = {key: value.clone() for key, value in one.net.state().items()}
         values = SCORES[name].score(one).value
