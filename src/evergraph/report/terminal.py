@@ -3,7 +3,7 @@
 from rich.table import Table
 from rich.text import Text
 
-from evergraph.results.summary import data_title, summarise, title
+from evergraph.results.summary import Summary, data_title, summarise, title
 from evergraph.runs.record import Record
 
 MOST_COLUMNS = 12
