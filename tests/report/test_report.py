@@ -82,6 +82,8 @@ def test_a_summary_is_plain_json() -> None:
     assert set(values) == {
         "aa",
         "af",
+        "protocol",
+        *(f"{name}_{where}" for name in ("aa", "af", "matrix") for where in ("local", "global")),
         "matrix",
         "aa_curve",
         "learning_accuracy",
@@ -94,6 +96,17 @@ def test_a_summary_is_plain_json() -> None:
         "peak_bytes",
         "remarks",
     }
+
+
+def test_both_protocols_are_in_the_summary_and_the_other_only_where_it_was_tested() -> None:
+    own = summarise(finished())
+    assert (own.aa_local, own.af_local, own.matrix_local) == (own.aa, own.af, own.matrix)
+    assert (own.aa_global, own.af_global, own.matrix_global) == (None, None, None)
+    rows = [[4, 0]]
+    both = finished(
+        1, correct={"val": rows, "test": [[4, 6]]}, correct_in={"whole-graph": {"val": rows, "test": rows}}
+    )
+    assert (summarise(both).aa_local, summarise(both).aa_global) == (100.0, 50.0)
 
 
 def test_percentages_are_none_where_nothing_was_measured() -> None:

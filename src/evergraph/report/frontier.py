@@ -9,6 +9,7 @@ from matplotlib.figure import Figure
 
 from evergraph.files import make_folder
 from evergraph.report.plots import ACCENT, FAINT, INK
+from evergraph.results.frontier import frontier
 
 COSTS = (("kept_bytes", "kept of the past, bytes", 1000), ("seconds", "time, s", 1))
 """Key, label and the cost up to which an axis is linear."""
@@ -47,12 +48,3 @@ def _draw(axes: Axes, methods: Sequence[Mapping[str, Any]], cost: str) -> None:
     axes.grid(color=FAINT, linewidth=0.8)
     axes.spines[["top", "right"]].set_visible(False)
     axes.tick_params(colors=INK, length=0)
-
-
-def frontier(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
-    """The points (cost, accuracy) that no other reaches at the same or a lower cost, by cost."""
-    best: list[tuple[float, float]] = []
-    for cost, accuracy in sorted(points, key=lambda point: (point[0], -point[1])):
-        if not best or accuracy > best[-1][1]:
-            best.append((cost, accuracy))
-    return best

@@ -11,7 +11,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 import evergraph
 from evergraph.files import make_folder, write_atomically
-from evergraph.report.page_charts import beta, curves, matrices
+from evergraph.report.page_charts import beta, curves, frontiers, matrices
 from evergraph.report.page_projections import projections
 from evergraph.report.page_tables import class_table, cost_table, group_runs, results_table
 from evergraph.results.groups import DataSet, Group, how_chosen
@@ -71,6 +71,7 @@ def _part(data: DataSet, published: PublishedResults | None) -> Part:
         Section("curves", "Accuracy over the tasks", curves(data)),
         Section("matrices", "Accuracy matrices", matrices(data)),
         Section("tsne", "What the models see (t-SNE)", projections(data)),
+        Section("frontier", "Accuracy over cost", frontiers(data)),
         Section("beta", "Sensitivity to β", beta(data)),
         Section("cost", "Cost", cost_table(data)),
         Section("classes", "Classes", class_table(data)),

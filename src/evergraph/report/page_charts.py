@@ -1,10 +1,12 @@
 """The figures of the page: curves over the tasks, β, accuracy matrices."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
+from math import ceil, floor, log10
 from typing import Any, NamedTuple
 
-from evergraph.report.svg import Chart, Series, line_chart
-from evergraph.results.groups import DataSet, Group, best_of_methods, families
+from evergraph.report.svg import FRAME, Chart, Frame, Scale, Series, axis_range, line_chart, steps
+from evergraph.results.frontier import frontier
+from evergraph.results.groups import BOUNDS, DataSet, Group, best_of_methods, families
 from evergraph.results.load import Result
 from evergraph.results.validation import TUNED
 
@@ -64,6 +66,102 @@ def beta(data: DataSet) -> list[Chart]:
         for backbone, groups in data.by_backbone.items()
         if (series := beta_lines(groups))
     ]
+
+
+class Point(NamedTuple):
+    """A method in a chart of accuracy over cost; `best`: no other reaches its accuracy at its cost.
+
+    name: what stands beside the point; text: its tooltip.
+    """
+
+    x: float
+    y: float
+    name: str
+    text: str
+    best: bool
+
+
+class Scatter(NamedTuple):
+    """Accuracy over a cost on a logarithmic axis: ticks, points, the frontier as a path, bounds (y, text)."""
+
+    label: str
+    caption: str
+    x_label: str
+    x_ticks: list[tuple[float, str]]
+    y_ticks: list[tuple[float, str]]
+    points: list[Point]
+    path: str
+    bounds: list[tuple[float, str]]
+    frame: Frame = FRAME
+
+
+COSTS: dict[str, Callable[[Group], float]] = {
+    "kept of the past, MiB": lambda group: group.stat("kept").mean,
+    "time, s": lambda group: group.learning_seconds,
+}
+
+
+def frontiers(data: DataSet) -> list[Scatter]:
+    """AA of the best settings of each method over memory and time, a pair of charts for each backbone."""
+    return [
+        _frontier(data, backbone, best_of_methods(groups), name, cost)
+        for backbone, groups in data.by_backbone.items()
+        if len({group.method for group in groups}) > 2
+        for name, cost in COSTS.items()
+    ]
+
+
+def _frontier(
+    data: DataSet, backbone: str, groups: Sequence[Group], x_label: str, cost: Callable[[Group], float]
+) -> Scatter:
+    own = [group for group in groups if group.method not in BOUNDS]
+    costs = [cost(group) for group in own]
+    low, high = _decades(costs)
+    values = [group.stat("aa").mean for group in groups]
+    scale = Scale([float(low), float(high)], *axis_range(min(values), max(values)))
+    places = [(log10(max(c, 10.0**low)), group.stat("aa").mean) for group, c in zip(own, costs, strict=True)]
+    best = frontier(places)
+    names = {k: f"{10.0**k:g}" for k in range(low, high + 1)} | ({low: "0"} if 0 in costs else {})
+    unit = x_label.rpartition(", ")[2]
+    return Scatter(
+        label=f"Average accuracy over {x_label}, {data.title}, {backbone}",
+        caption=f"Backbone {backbone}; of each method the settings best on validation. "
+        "The line joins the methods that no other beats in both.",
+        x_label=x_label,
+        x_ticks=[(scale.x(k), name) for k, name in names.items()],
+        y_ticks=[(scale.y(value), str(value)) for value in range(scale.low, scale.high + 1, scale.step)],
+        points=_without_overlap(
+            Point(
+                scale.x(x),
+                scale.y(y),
+                group.label if (x, y) in best else "",
+                f"{group.label}: AA {group.stat('aa')} %, {price:.3g} {unit}",
+                (x, y) in best,
+            )
+            for group, price, (x, y) in zip(own, costs, places, strict=True)
+        ),
+        path=steps([(scale.x(x), scale.y(y)) for x, y in best]),
+        bounds=[
+            (scale.y(value), f"{group.label}, which is given all data")
+            for group, value in zip(groups, values, strict=True)
+            if group.method in BOUNDS
+        ],
+    )
+
+
+def _without_overlap(points: Iterable[Point]) -> list[Point]:
+    """The points, each with its name where that overlaps no earlier one; the tooltip has every name."""
+    placed: list[Point] = []
+    for point in points:
+        near = (abs(point.x - other.x) < 7.5 * len(other.name) and abs(point.y - other.y) < 15 for other in placed)
+        placed.append(point._replace(name="") if any(near) else point)
+    return placed
+
+
+def _decades(costs: Sequence[float]) -> tuple[int, int]:
+    """The powers of ten between which costs lie; there is room on the left for those that are 0."""
+    low = min((value for value in costs if value > 0), default=1.0)
+    return floor(log10(low)) - (0 in costs), ceil(log10(max([*costs, low]) * 1.01))
 
 
 class Matrices(NamedTuple):

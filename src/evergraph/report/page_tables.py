@@ -73,6 +73,8 @@ def results_table(data: DataSet, published: PublishedResults | None) -> Table:
     headings = []
     for measure in ("AA", "AF"):
         headings += [(f"{measure}, %", "num"), (f"{measure}, paper", "num")][: 1 + beside]
+    both = any(group.tested("local") and group.tested("global") for group in data.groups)
+    headings += [("AA, local", "num"), ("AA, global", "num")] if both else []
     headings += [("AA, val.", "num"), ("Seeds", "num"), ("Settings", "how")]
     rows = []
     for group, values in zip(data.groups, theirs, strict=True):
@@ -81,6 +83,8 @@ def results_table(data: DataSet, published: PublishedResults | None) -> Table:
             cells.append(number(group.stat(measure), kind="num" if at else "num main"))
             if beside:
                 cells.append(number(values and values[at], kind="num paper"))
+        if both:
+            cells += [number(group.tested("local")), number(group.tested("global"))]
         seeds, how = len(group.results), how_chosen(group, data.groups)
         cells += [number(group.stat("val")), Cell(str(seeds), seeds), Cell(how, how, "how")]
         rows.append(_row(group, data, cells))

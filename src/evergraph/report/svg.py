@@ -94,7 +94,7 @@ def line_chart(series: Sequence[Series], *, label: str, caption: str, x_label: s
     """A chart of average accuracies; positions are named `x_name` and their value."""
     positions = sorted({position for line in series for position in line.points})
     ends = [end for line in series for point in line.points.values() for end in _ends(point)]
-    scale = Scale(positions, *_range(min(ends), max(ends)))
+    scale = Scale(positions, *axis_range(min(ends), max(ends)))
     ticks = positions[:: max(1, math.ceil(len(positions) / MOST_TICKS))]
     return Chart(
         label=label,
@@ -112,7 +112,7 @@ def _ends(point: Stat) -> tuple[float, float]:
     return point.mean - (point.std or 0), point.mean + (point.std or 0)
 
 
-def _range(low: float, high: float) -> tuple[int, int, int]:
+def axis_range(low: float, high: float) -> tuple[int, int, int]:
     """Low end, high end and tick step of an axis of percentages."""
     low = min(low, high - 10)
     step = next(step for step in (2, 5, 10, 20) if (high - low) / step <= 5 or step == 20)
@@ -148,3 +148,9 @@ def _band(line: Series, scale: Scale) -> str:
 
 def _path(places: Sequence[tuple[float, float]]) -> str:
     return "M" + "L".join(f"{x} {y}" for x, y in places)
+
+
+def steps(places: Sequence[tuple[float, float]]) -> str:
+    """A path that goes right to each place and then up to it; empty without places."""
+    parts = [f"{x} {y}" if at == 0 else f"H{x}V{y}" for at, (x, y) in enumerate(places)]
+    return "M" + "".join(parts) if parts else ""

@@ -79,6 +79,12 @@ class Group:
     def stat(self, measure: str) -> Stat:
         return stat(result.measures[measure] for result in self.results)
 
+    def tested(self, where: str) -> Stat | None:
+        """AA in local or global testing; None where not all runs were tested so."""
+        values = [result.both_tests[where] for result in self.results]
+        known = [value for value in values if value is not None]
+        return stat(known) if len(known) == len(values) else None
+
     @property
     def validation(self) -> list[float]:
         return [result.measures["val"] for result in self.results]
@@ -103,6 +109,12 @@ class Group:
     def seconds(self, phase: str) -> float:
         """The median over seeds, so that a run slowed down by others on its machine does not count."""
         return statistics.median(result.record.seconds.get(phase, 0.0) for result in self.results)
+
+    @property
+    def learning_seconds(self) -> float:
+        """The median time of a run without loading the data and without evaluation."""
+        phases = dict.fromkeys(phase for result in self.results for phase in result.record.seconds)
+        return sum(self.seconds(phase) for phase in phases if phase not in ("load", "evaluate"))
 
     @property
     def total_seconds(self) -> float:
@@ -163,6 +175,10 @@ def best_of_methods(groups: Sequence[Group]) -> list[Group]:
         at, _ = best_on_validation({at: group.validation for at, group in enumerate(members)})
         best.append(members[at])
     return sorted(best, key=lambda group: -group.stat("val").mean)
+
+
+BOUNDS = ("joint",)
+"""Methods that are given all data again: what they keep is not comparable."""
 
 
 def families(groups: Sequence[Group]) -> list[dict[float, Group]]:

@@ -56,7 +56,20 @@ class Result:
 
     @cached_property
     def title(self) -> str:
-        return data_title(self.record.config["dataset"], self.record.data.name)
+        title = data_title(self.record.config["dataset"], self.record.data.name)
+        return f"{title}, whole graph" if self.whole_graph else title
+
+    @property
+    def whole_graph(self) -> bool:
+        """Whether the run learned in the graph known so far, instead of in each task's own."""
+        return bool(self.settings.get("stream.inter_task_edges"))
+
+    @property
+    def both_tests(self) -> dict[str, float | None]:
+        """AA tested in each task's own graph and in the whole one; None where it was not."""
+        own = "global" if self.whole_graph else "local"
+        record = self.record
+        return {"local": record.aa_local, "global": record.aa_global} | {own: record.aa}
 
     @cached_property
     def measures(self) -> dict[str, float]:
