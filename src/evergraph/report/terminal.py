@@ -72,8 +72,8 @@ def comparison_table(records: list[Record]) -> Table:
     data = data_title(first["dataset"], records[0].data.name)
     heading = f"{data} · {first['backbone']['name']} · seed {first['seeds']['init']} · {records[0].protocol}"
     table = Table(title=heading, title_justify="left")
-    table.add_column("method")
-    for name in ("AA, %", "AF, %", "local AA, %", "global AA, %", "time, s", "kept of the past, MiB"):
+    table.add_column("method", no_wrap=True)
+    for name in ("AA, %", "AF, %", "local AA", "global AA", "time, s", "kept, MiB"):
         table.add_column(name, justify="right")
     for record in records:
         summary = summarise(record)
