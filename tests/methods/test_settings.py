@@ -17,7 +17,7 @@ REPLAY = {
     "hops": AT_LEAST_ONE,
     "replay_weight": NOT_NEGATIVE,
 }
-ER_GNN = {"budget": AT_LEAST_ONE, "distance": POSITIVE}
+ER_GNN = {"budget": AT_LEAST_ONE, "neighbour_budget": AT_LEAST_ONE, "hops": AT_LEAST_ONE, "distance": POSITIVE}
 FTF_ER = {**REPLAY, "distance": POSITIVE, "beta": SHARE, "snapshots": AT_LEAST_ONE}
 BOUNDS: dict[str, dict[str, Bounds]] = {
     "finetune": {},
@@ -29,7 +29,7 @@ BOUNDS: dict[str, dict[str, Bounds]] = {
     "twp": dict.fromkeys(("loss_weight", "topology_weight", "gradient_weight"), NOT_NEGATIVE),
     "er-gnn-mf": ER_GNN,
     "er-gnn-cm": ER_GNN,
-    "random-replay": {"budget": AT_LEAST_ONE, "replay_weight": NOT_NEGATIVE},
+    "random-replay": REPLAY,
     "ssm": REPLAY,
     "ssm-random": REPLAY,
     "ftf-er-det": FTF_ER,

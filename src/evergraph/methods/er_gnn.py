@@ -1,23 +1,19 @@
-"""ER-GNN: replay of single nodes, without edges, chosen by their features (Zhou and Cao, 2021)."""
+"""ER-GNN: replay of single nodes, by default without edges, chosen by their features (Zhou and Cao, 2021)."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from enum import Enum
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
-from scipy import sparse
 
-from evergraph.config import Settings
-from evergraph.data.graph import Graph
 from evergraph.data.stream import TaskView
 from evergraph.methods.base import Learner, MethodEntry
-from evergraph.replay.buffer import ReplayBuffer
 from evergraph.replay.selection import Selection, select_per_class
+from evergraph.replay.storage import Storage, StorageConfig, empty_buffer, keep
 from evergraph.scores import SCORES, ScoreContext, Space
 from evergraph.seeding import Purpose, numpy_generator
-from evergraph.training.net import Net
+from evergraph.training.net import Net, Part
 from evergraph.watch import Watch
 
 
@@ -38,9 +34,10 @@ class Moment(Enum):
     AFTER = "after"
 
 
-class ERGNNConfig(Settings):
+class ERGNNConfig(StorageConfig):
     """budget: nodes of each class; space: where nodes are compared; moment: when they are chosen."""
 
+    storage: Storage = Storage.NODES
     budget: int = Field(60, ge=1)
     score: NodeScore = NodeScore.MF
     space: Space = Space.FEATURES
@@ -59,27 +56,26 @@ class ERGNN(Learner):
 
     def __init__(self, net: Net, config: ERGNNConfig):
         self.config = config
-        self.buffer = ReplayBuffer()
+        self.buffer = empty_buffer(config.storage)
         super().__init__(net, self.buffer)
 
     def learn(self, task: TaskView, past: Sequence[TaskView], watch: Watch) -> None:
         self.net.grow(task)
-        first = self.buffer.graph is None
+        first = not self.buffer.n_replayed
         if self.config.moment is Moment.BEFORE:
             self.store(task, watch)
-        stored = self.buffer.memory().nodes
+        stored = self.buffer.n_replayed
         share = 1.0 if first else stored / (stored + len(task.train))
-        current = self.net.batch(task.graph, task.train, task.train_labels, share)
-        replayed = [] if first else self.buffer.batches(self.net, 1 - share)
-        self.net.fit(task, [current, *replayed], watch)
+        replayed = [] if first else self.buffer.parts(task, 1 - share)
+        self.net.fit(task, self.net.batches([Part.of(task, share), *replayed]), watch)
         if self.config.moment is Moment.AFTER:
             self.store(task, watch)
 
     def store(self, task: TaskView, watch: Watch) -> None:
         """Choose nodes of a task and keep them."""
         with watch.phase("select"):
-            chosen = self.chosen(task)
-            self.buffer.add(without_edges(task, chosen), np.arange(len(chosen)), task.graph.labels[chosen])
+            rng = numpy_generator(self.net.seed, Purpose.SELECTION, task.index)
+            keep(self.buffer, task, self.chosen(task), self.config, rng)
 
     def chosen(self, task: TaskView) -> NDArray[np.int64]:
         """The rows of the task's graph to keep: the budget's worth of each class with the highest score."""
@@ -88,12 +84,6 @@ class ERGNN(Learner):
         context = ScoreContext(task, self.net, rng, space=config.space, distance=config.distance)
         scores = SCORES[config.score.value].score(context).value
         return task.train[select_per_class(scores, task.train_labels, config.budget, Selection.DETERMINISTIC, rng)]
-
-
-def without_edges(task: TaskView, nodes: NDArray[np.int64]) -> Graph:
-    """The given nodes as a graph in which none has a neighbour."""
-    alone = task.graph.subgraph(nodes)
-    return replace(alone, adjacency=sparse.csr_array(alone.adjacency.shape, dtype=np.float32))
 
 
 PAPER = "Zhou and Cao, AAAI 2021"

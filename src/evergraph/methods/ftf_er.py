@@ -10,16 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
-from evergraph.config import Settings
 from evergraph.data.stream import TaskView
 from evergraph.hodge import Orientation
 from evergraph.methods.base import Learner, MethodEntry
-from evergraph.replay.buffer import ReplayBuffer
-from evergraph.replay.neighbours import NeighbourStorage, sample_neighbours
 from evergraph.replay.selection import Selection, mix, select_per_class
+from evergraph.replay.storage import StorageConfig, empty_buffer, keep
 from evergraph.scores import SCORES, Scope, ScoreContext, Space
 from evergraph.seeding import Purpose, numpy_generator
-from evergraph.training.net import Net, Parameters
+from evergraph.training.net import Net, Parameters, Part
 from evergraph.watch import Watch
 
 
@@ -42,7 +40,7 @@ class TopologyScore(Enum):
     NONE = "none"
 
 
-class FTFERConfig(Settings):
+class FTFERConfig(StorageConfig):
     """The paper's settings and all of its ablations."""
 
     budget: int = Field(60, ge=1)
@@ -54,9 +52,6 @@ class FTFERConfig(Settings):
     scope: Scope = Scope.TASK
     space: Space = Space.FEATURES
     distance: float = Field(0.5, gt=0)
-    neighbours: NeighbourStorage = NeighbourStorage.NONE
-    neighbour_budget: int = Field(60, ge=1)
-    hops: int = Field(1, ge=1)
     snapshots: int = Field(1, ge=1)
     replay_weight: float = Field(1.0, ge=0)
 
@@ -78,20 +73,18 @@ class FTFER(Learner):
 
     def __init__(self, net: Net, config: FTFERConfig):
         self.config = config
-        self.buffer = ReplayBuffer()
+        self.buffer = empty_buffer(config.storage)
         super().__init__(net, self.buffer)
 
     def learn(self, task: TaskView, past: Sequence[TaskView], watch: Watch) -> None:
         rng = numpy_generator(self.net.seed, Purpose.SELECTION, task.index)
         self.net.grow(task)
-        current = self.net.task_batch(task)
-        replayed = self.buffer.batches(self.net, self.config.replay_weight)
-        snapshots = self.net.fit(task, [current, *replayed], watch, snapshots=self.config.snapshots)
+        batches = self.net.batches([Part.of(task), *self.buffer.parts(task, self.config.replay_weight)])
+        snapshots = self.net.fit(task, batches, watch, snapshots=self.config.snapshots)
         with watch.phase("score"):
             mixed = self.mixed_scores(task, snapshots, rng)
         with watch.phase("select"):
-            chosen = self.chosen(task, mixed, rng)
-            self._store(task, chosen, rng)
+            keep(self.buffer, task, self.chosen(task, mixed, rng), self.config, rng)
 
     def mixed_scores(
         self, task: TaskView, snapshots: Sequence[Parameters], rng: np.random.Generator
@@ -122,14 +115,6 @@ class FTFER(Learner):
         config = self.config
         kept = select_per_class(mixed, task.train_labels, config.budget, config.selection, rng)
         return np.sort(task.train[kept])
-
-    def _store(self, task: TaskView, chosen: NDArray[np.int64], rng: np.random.Generator) -> None:
-        """Add the induced subgraph to the buffer, with neighbours where the settings ask for them."""
-        config = self.config
-        extra = sample_neighbours(
-            task.graph, chosen, config.neighbours, config.neighbour_budget * len(task.classes), config.hops, rng
-        )
-        self.buffer.add_with_neighbours(task.graph, chosen, extra)
 
 
 PAPER = "Pang et al., ACM MM 2024"

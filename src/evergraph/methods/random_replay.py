@@ -2,13 +2,13 @@
 
 from pydantic import Field
 
-from evergraph.config import Settings
 from evergraph.methods.base import MethodEntry
 from evergraph.methods.ftf_er import FTFER, FeatureScore, FTFERConfig, TopologyScore
+from evergraph.replay.storage import StorageConfig
 from evergraph.training.net import Net
 
 
-class RandomReplayConfig(Settings):
+class RandomReplayConfig(StorageConfig):
     """budget: nodes of each class; replay_weight: λ of loss + λ · replay loss."""
 
     budget: int = Field(60, ge=1)

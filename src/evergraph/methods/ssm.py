@@ -11,7 +11,7 @@ from evergraph.replay.buffer import ReplayBuffer
 from evergraph.replay.neighbours import NeighbourStorage, sample_neighbours
 from evergraph.replay.selection import Selection, select_per_class
 from evergraph.seeding import Purpose, numpy_generator
-from evergraph.training.net import Net
+from evergraph.training.net import Net, Part
 from evergraph.watch import Watch
 
 
@@ -41,9 +41,8 @@ class SSM(Learner):
 
     def learn(self, task: TaskView, past: Sequence[TaskView], watch: Watch) -> None:
         self.net.grow(task)
-        current = self.net.task_batch(task)
-        replayed = self.buffer.batches(self.net, self.config.replay_weight)
-        self.net.fit(task, [current, *replayed], watch)
+        replayed = self.buffer.parts(task, self.config.replay_weight)
+        self.net.fit(task, self.net.batches([Part.of(task), *replayed]), watch)
         with watch.phase("select"):
             self._store(task)
 

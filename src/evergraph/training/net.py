@@ -1,6 +1,7 @@
 """Net: a backbone that grows with the classes, and the few things that every method does with it."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
@@ -18,6 +19,21 @@ from evergraph.watch import Watch
 
 Build: TypeAlias = Callable[[torch.Generator], Backbone]
 Parameters: TypeAlias = list[Tensor]
+
+
+@dataclass(frozen=True)
+class Part:
+    """Nodes of a graph whose loss counts: every class alike, with weight `scale`."""
+
+    graph: Graph
+    rows: NDArray[np.int64]
+    labels: NDArray[np.int64]
+    scale: float = 1.0
+
+    @classmethod
+    def of(cls, task: TaskView, scale: float = 1.0) -> "Part":
+        """A task's training nodes."""
+        return cls(task.graph, task.train, task.train_labels, scale)
 
 
 class Net:
@@ -79,16 +95,16 @@ class Net:
         """A task's training nodes as a batch."""
         return self.batch(task.graph, task.train, task.train_labels)
 
-    def task_batches(self, tasks: Sequence[TaskView]) -> list[Batch]:
-        """The training nodes of several tasks; those in the same graph make one batch, so it is propagated once."""
-        graphs = {id(task.graph.adjacency): task.graph for task in tasks}
+    def batches(self, parts: Sequence[Part]) -> list[Batch]:
+        """Several parts; those in the same graph make one batch, so it is propagated once."""
+        graphs = {id(part.graph.adjacency): part.graph for part in parts}
         batches = []
         for key, graph in graphs.items():
-            here = [task for task in tasks if id(task.graph.adjacency) == key]
-            rows = np.concatenate([task.train for task in here])
-            labels = np.concatenate([task.train_labels for task in here])
-            weights = np.concatenate([self._weights(task.train_labels) for task in here])
-            order = np.argsort(rows)
+            here = [part for part in parts if id(part.graph.adjacency) == key]
+            rows = np.concatenate([part.rows for part in here])
+            labels = np.concatenate([part.labels for part in here])
+            weights = np.concatenate([self._weights(part.labels, part.scale) for part in here])
+            order = np.argsort(rows, kind="stable")
             batches.append(self._batch(graph, rows[order], labels[order], weights[order]))
         return batches
 
