@@ -16,8 +16,9 @@ REPLAY = {
     "neighbour_budget": AT_LEAST_ONE,
     "hops": AT_LEAST_ONE,
     "replay_weight": NOT_NEGATIVE,
+    "tau": NOT_NEGATIVE,
 }
-ER_GNN = {"budget": AT_LEAST_ONE, "neighbour_budget": AT_LEAST_ONE, "hops": AT_LEAST_ONE, "distance": POSITIVE}
+ER_GNN = {**{key: REPLAY[key] for key in ("budget", "neighbour_budget", "hops", "tau")}, "distance": POSITIVE}
 FTF_ER = {**REPLAY, "distance": POSITIVE, "beta": SHARE, "snapshots": AT_LEAST_ONE}
 BOUNDS: dict[str, dict[str, Bounds]] = {
     "finetune": {},

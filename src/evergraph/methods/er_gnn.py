@@ -13,6 +13,7 @@ from evergraph.replay.selection import Selection, select_per_class
 from evergraph.replay.storage import Storage, StorageConfig, empty_buffer, keep
 from evergraph.scores import SCORES, ScoreContext, Space
 from evergraph.seeding import Purpose, numpy_generator
+from evergraph.training.balance import BalanceConfig
 from evergraph.training.net import Net, Part
 from evergraph.watch import Watch
 
@@ -34,7 +35,7 @@ class Moment(Enum):
     AFTER = "after"
 
 
-class ERGNNConfig(StorageConfig):
+class ERGNNConfig(StorageConfig, BalanceConfig):
     """budget: nodes of each class; space: where nodes are compared; moment: when they are chosen."""
 
     storage: Storage = Storage.NODES
@@ -67,7 +68,7 @@ class ERGNN(Learner):
         stored = self.buffer.n_replayed
         share = 1.0 if first else stored / (stored + len(task.train))
         replayed = [] if first else self.buffer.parts(task, 1 - share)
-        self.net.fit(task, self.net.batches([Part.of(task, share), *replayed]), watch)
+        self.net.fit(task, self.net.batches([Part.of(task, share), *replayed], self.config), watch)
         if self.config.moment is Moment.AFTER:
             self.store(task, watch)
 

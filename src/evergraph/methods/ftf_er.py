@@ -17,6 +17,7 @@ from evergraph.replay.selection import Selection, mix, select_per_class
 from evergraph.replay.storage import StorageConfig, empty_buffer, keep
 from evergraph.scores import SCORES, Scope, ScoreContext, Space
 from evergraph.seeding import Purpose, numpy_generator
+from evergraph.training.balance import BalanceConfig
 from evergraph.training.net import Net, Parameters, Part
 from evergraph.watch import Watch
 
@@ -40,7 +41,7 @@ class TopologyScore(Enum):
     NONE = "none"
 
 
-class FTFERConfig(StorageConfig):
+class FTFERConfig(StorageConfig, BalanceConfig):
     """The paper's settings and all of its ablations."""
 
     budget: int = Field(60, ge=1)
@@ -79,7 +80,9 @@ class FTFER(Learner):
     def learn(self, task: TaskView, past: Sequence[TaskView], watch: Watch) -> None:
         rng = numpy_generator(self.net.seed, Purpose.SELECTION, task.index)
         self.net.grow(task)
-        batches = self.net.batches([Part.of(task), *self.buffer.parts(task, self.config.replay_weight)])
+        batches = self.net.batches(
+            [Part.of(task), *self.buffer.parts(task, self.config.replay_weight)], self.config
+        )
         snapshots = self.net.fit(task, batches, watch, snapshots=self.config.snapshots)
         with watch.phase("score"):
             mixed = self.mixed_scores(task, snapshots, rng)

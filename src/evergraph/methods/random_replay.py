@@ -5,10 +5,11 @@ from pydantic import Field
 from evergraph.methods.base import MethodEntry
 from evergraph.methods.ftf_er import FTFER, FeatureScore, FTFERConfig, TopologyScore
 from evergraph.replay.storage import StorageConfig
+from evergraph.training.balance import BalanceConfig
 from evergraph.training.net import Net
 
 
-class RandomReplayConfig(StorageConfig):
+class RandomReplayConfig(StorageConfig, BalanceConfig):
     """budget: nodes of each class; replay_weight: λ of loss + λ · replay loss."""
 
     budget: int = Field(60, ge=1)

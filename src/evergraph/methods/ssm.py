@@ -4,18 +4,18 @@ from collections.abc import Sequence
 
 from pydantic import Field
 
-from evergraph.config import Settings
 from evergraph.data.stream import TaskView
 from evergraph.methods.base import Learner, MethodEntry
 from evergraph.replay.buffer import ReplayBuffer
 from evergraph.replay.neighbours import NeighbourStorage, sample_neighbours
 from evergraph.replay.selection import Selection, select_per_class
 from evergraph.seeding import Purpose, numpy_generator
+from evergraph.training.balance import BalanceConfig
 from evergraph.training.net import Net, Part
 from evergraph.watch import Watch
 
 
-class SSMConfig(Settings):
+class SSMConfig(BalanceConfig):
     """budget: centre nodes of each class; neighbour_budget: nodes stored beside them, for each class and hop."""
 
     budget: int = Field(60, ge=1)
@@ -42,7 +42,7 @@ class SSM(Learner):
     def learn(self, task: TaskView, past: Sequence[TaskView], watch: Watch) -> None:
         self.net.grow(task)
         replayed = self.buffer.parts(task, self.config.replay_weight)
-        self.net.fit(task, self.net.batches([Part.of(task), *replayed]), watch)
+        self.net.fit(task, self.net.batches([Part.of(task), *replayed], self.config), watch)
         with watch.phase("select"):
             self._store(task)
 
