@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from evergraph.backbones import model_input
 from evergraph.data.stream import TaskView, learner_view
 from evergraph.methods.er_gnn import ERGNN
+from evergraph.replay.buffer import ReplayBuffer
 from evergraph.runs.build import make_learner
 from evergraph.training.net import Net
 from evergraph.watch import Watch
@@ -92,6 +93,7 @@ def test_nodes_are_kept_with_their_features_and_without_edges(name: str, sparse_
     stream = stream_of(tiny_graph(SIZES, share=0.5, sparse_features=sparse_features), config)
     learner = learned(config, stream)
     assert isinstance(learner, ERGNN)
+    assert isinstance(learner.buffer, ReplayBuffer)
     held = learner.buffer.graph
     assert held is not None
     assert held.n_edges == learner.memory().edges == 0

@@ -14,6 +14,7 @@ from evergraph.data.graph import GlobalIds, Graph
 from evergraph.data.stream import Protocol, TaskStream, TaskView, learner_view
 from evergraph.errors import ConfigError
 from evergraph.methods.ftf_er import FTFER, FTFERConfig
+from evergraph.replay.buffer import ReplayBuffer
 from evergraph.runs.build import make_learner
 from evergraph.runs.config import RunConfig
 from evergraph.runs.evaluate import Evaluator
@@ -100,6 +101,7 @@ def test_keeps_the_top_of_the_mixed_score_of_each_class() -> None:
         members = view.train[view.train_labels == label]
         scores = mixed[view.train_labels == label]
         expected += sorted(members[np.argsort(-scores, kind="stable")[:4]].tolist())
+    assert isinstance(learner.buffer, ReplayBuffer)
     held = learner.buffer.graph
     assert held is not None
     features = view.graph.features
@@ -292,6 +294,7 @@ def test_neighbours_by_degree_have_more_neighbours_than_those_at_random() -> Non
             config = settings("ftf-er-det", 1, budget=3, neighbours=how, neighbour_budget=1)
             config = replace(config, seeds=config.seeds.model_copy(update={"init": seed}))
             learner, view, kept = after_one_task(config, stream_of(distinct(), config))
+            assert isinstance(learner.buffer, ReplayBuffer)
             extra = np.array(kept)[~learner.buffer.in_loss]
             found.extend(np.diff(view.graph.adjacency.indptr)[extra].tolist())
     assert np.mean(degrees["degree"]) > np.mean(degrees["random"]) + 0.5
@@ -316,6 +319,7 @@ def test_the_loss_is_that_of_the_task_plus_the_weighted_one_of_the_buffer(
     stream = stream_of(distinct(), config)
     learner = learner_of(config, stream)
     learner.learn(learner_view(stream[0]), (), Watch())
+    assert isinstance(learner.buffer, ReplayBuffer)
     held = learner.buffer.graph
     assert held is not None
     before = make_learner(config, stream.graph.n_features)

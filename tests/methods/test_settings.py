@@ -16,8 +16,9 @@ REPLAY = {
     "neighbour_budget": AT_LEAST_ONE,
     "hops": AT_LEAST_ONE,
     "replay_weight": NOT_NEGATIVE,
+    "tau": NOT_NEGATIVE,
 }
-ER_GNN = {"budget": AT_LEAST_ONE, "distance": POSITIVE}
+ER_GNN = {**{key: REPLAY[key] for key in ("budget", "neighbour_budget", "hops", "tau")}, "distance": POSITIVE}
 FTF_ER = {**REPLAY, "distance": POSITIVE, "beta": SHARE, "snapshots": AT_LEAST_ONE}
 BOUNDS: dict[str, dict[str, Bounds]] = {
     "finetune": {},
@@ -29,6 +30,7 @@ BOUNDS: dict[str, dict[str, Bounds]] = {
     "twp": dict.fromkeys(("loss_weight", "topology_weight", "gradient_weight"), NOT_NEGATIVE),
     "er-gnn-mf": ER_GNN,
     "er-gnn-cm": ER_GNN,
+    "random-replay": REPLAY,
     "ssm": REPLAY,
     "ssm-random": REPLAY,
     "ftf-er-det": FTF_ER,
@@ -42,6 +44,7 @@ DEFAULTS: dict[str, dict[str, float]] = {
     "twp": {"loss_weight": 10_000.0, "topology_weight": 10_000.0, "gradient_weight": 0.01},
     "er-gnn-mf": {"budget": 60, "distance": 0.5},
     "er-gnn-cm": {"budget": 60, "distance": 0.5},
+    "random-replay": {"budget": 60, "replay_weight": 1.0},
     "ssm": {"budget": 60, "neighbour_budget": 60, "hops": 2, "replay_weight": 1.0},
     "ssm-random": {"budget": 60, "neighbour_budget": 60, "hops": 2, "replay_weight": 1.0},
 }

@@ -11,7 +11,7 @@ from evergraph.methods import METHODS
 from evergraph.runs.build import make_learner
 from evergraph.runs.config import RunConfig
 from evergraph.training.loop import batch_loss
-from evergraph.training.net import Net
+from evergraph.training.net import Net, Part
 from evergraph.watch import Watch
 from helpers import (
     CPU,
@@ -66,7 +66,7 @@ def test_tasks_in_one_graph_are_one_batch_with_the_same_loss(setting: str, losse
     views = stream.views(2, with_past=True)
     for view in views:
         net.grow(view)
-    batches = net.task_batches(views)
+    batches = net.batches([Part.of(view) for view in views])
     assert len(batches) == (1 if between else 3)
     one_by_one = sum(batch_loss(net.model, net.task_batch(view)) for view in views)
     assert torch.allclose(sum(batch_loss(net.model, batch) for batch in batches), one_by_one, rtol=1e-5)  # type: ignore[arg-type]

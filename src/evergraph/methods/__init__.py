@@ -1,6 +1,6 @@
 """The table of methods; each is one file."""
 
-from evergraph.methods import er_gnn, ewc, finetune, ftf_er, gem, joint, lwf, mas, ssm, twp
+from evergraph.methods import er_gnn, ewc, finetune, ftf_er, gem, joint, lwf, mas, random_replay, ssm, twp
 from evergraph.methods.base import Kept, Learner, MethodEntry, NoSettings
 from evergraph.registry import Registry
 
@@ -18,6 +18,7 @@ METHODS: Registry[MethodEntry] = Registry(
         "twp": twp.ENTRY,
         "er-gnn-mf": er_gnn.MEAN_FEATURE,
         "er-gnn-cm": er_gnn.COVERAGE,
+        "random-replay": random_replay.ENTRY,
         "ssm": ssm.DEGREE,
         "ssm-random": ssm.RANDOM,
         "ftf-er-det": ftf_er.DETERMINISTIC,

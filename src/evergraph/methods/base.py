@@ -13,7 +13,6 @@ from evergraph.backbones import model_input
 from evergraph.config import Settings
 from evergraph.data.graph import Graph
 from evergraph.data.stream import TaskView
-from evergraph.replay.buffer import ReplayBuffer
 from evergraph.replay.usage import MemoryUsage
 from evergraph.training.net import Net
 from evergraph.watch import Watch
@@ -77,15 +76,6 @@ class Learner(ABC):
             self.net.load_state(state)
         for part in self.kept:
             part.load_state(state)
-
-
-class ReplayLearner(Learner):
-    """A learner that keeps a replay buffer."""
-
-    def __init__(self, net: Net, config: Any):
-        self.config = config
-        self.buffer = ReplayBuffer()
-        super().__init__(net, self.buffer)
 
 
 class NoSettings(Settings):

@@ -1,20 +1,20 @@
-"""ER-GNN: replay of single nodes, without edges, chosen by their features (Zhou and Cao, 2021)."""
+"""ER-GNN: replay of single nodes, by default without edges, chosen by their features (Zhou and Cao, 2021)."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from enum import Enum
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
-from scipy import sparse
 
-from evergraph.config import Settings
 from evergraph.data.stream import TaskView
-from evergraph.methods.base import MethodEntry, ReplayLearner
+from evergraph.methods.base import Learner, MethodEntry
 from evergraph.replay.selection import Selection, select_per_class
+from evergraph.replay.storage import Storage, StorageConfig, empty_buffer, keep
 from evergraph.scores import SCORES, ScoreContext, Space
 from evergraph.seeding import Purpose, numpy_generator
+from evergraph.training.balance import BalanceConfig
+from evergraph.training.net import Net, Part
 from evergraph.watch import Watch
 
 
@@ -26,18 +26,19 @@ class NodeScore(Enum):
 
 
 class Moment(Enum):
-    """When a task's nodes are chosen: before it is learned (as in the field's public benchmark) or after.
+    """When a task's nodes are chosen: before it is learned, as the field's public benchmark does, or after.
 
-    Nodes chosen before are replayed already while their own task is learned.
+    Nodes that are chosen before are replayed from then on, so while their own task is learned, too.
     """
 
     BEFORE = "before"
     AFTER = "after"
 
 
-class ERGNNConfig(Settings):
+class ERGNNConfig(StorageConfig, BalanceConfig):
     """budget: nodes of each class; space: where nodes are compared; moment: when they are chosen."""
 
+    storage: Storage = Storage.NODES
     budget: int = Field(60, ge=1)
     score: NodeScore = NodeScore.MF
     space: Space = Space.FEATURES
@@ -51,34 +52,34 @@ class ERGNNCoverageConfig(ERGNNConfig):
     score: NodeScore = NodeScore.CM
 
 
-class ERGNN(ReplayLearner):
+class ERGNN(Learner):
     """β_e · loss + (1 - β_e) · replay loss, with β_e = |B| / (|B| + |V_t|); the first task has the loss alone."""
 
-    config: ERGNNConfig
+    def __init__(self, net: Net, config: ERGNNConfig):
+        self.config = config
+        self.buffer = empty_buffer(config.storage)
+        super().__init__(net, self.buffer)
 
     def learn(self, task: TaskView, past: Sequence[TaskView], watch: Watch) -> None:
         self.net.grow(task)
-        first = self.buffer.graph is None
+        first = not self.buffer.n_replayed
         if self.config.moment is Moment.BEFORE:
             self.store(task, watch)
-        stored = self.buffer.memory().nodes
+        stored = self.buffer.n_replayed
         share = 1.0 if first else stored / (stored + len(task.train))
-        current = self.net.batch(task.graph, task.train, task.train_labels, share)
-        replayed = [] if first else self.buffer.batches(self.net, 1 - share)
-        self.net.fit(task, [current, *replayed], watch)
+        replayed = [] if first else self.buffer.parts(task, 1 - share)
+        self.net.fit(task, self.net.batches([Part.of(task, share), *replayed], self.config), watch)
         if self.config.moment is Moment.AFTER:
             self.store(task, watch)
 
     def store(self, task: TaskView, watch: Watch) -> None:
-        """Choose nodes of a task and keep them without their edges."""
+        """Choose nodes of a task and keep them."""
         with watch.phase("select"):
-            chosen = self.chosen(task)
-            alone = task.graph.subgraph(chosen)
-            alone = replace(alone, adjacency=sparse.csr_array(alone.adjacency.shape, dtype=np.float32))
-            self.buffer.add(alone, np.arange(len(chosen)), alone.labels)
+            rng = numpy_generator(self.net.seed, Purpose.SELECTION, task.index)
+            keep(self.buffer, task, self.chosen(task), self.config, rng)
 
     def chosen(self, task: TaskView) -> NDArray[np.int64]:
-        """The rows of the task's graph to keep: those of each class with the highest score."""
+        """The rows of the task's graph to keep: the budget's worth of each class with the highest score."""
         config = self.config
         rng = numpy_generator(self.net.seed, Purpose.SELECTION, task.index)
         context = ScoreContext(task, self.net, rng, space=config.space, distance=config.distance)

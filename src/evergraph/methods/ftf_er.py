@@ -10,20 +10,20 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
-from evergraph.config import Settings
 from evergraph.data.stream import TaskView
 from evergraph.hodge import Orientation
-from evergraph.methods.base import MethodEntry, ReplayLearner
-from evergraph.replay.neighbours import NeighbourStorage, sample_neighbours
+from evergraph.methods.base import Learner, MethodEntry
 from evergraph.replay.selection import Selection, mix, select_per_class
+from evergraph.replay.storage import StorageConfig, empty_buffer, keep
 from evergraph.scores import SCORES, Scope, ScoreContext, Space
 from evergraph.seeding import Purpose, numpy_generator
-from evergraph.training.net import Parameters
+from evergraph.training.balance import BalanceConfig
+from evergraph.training.net import Net, Parameters, Part
 from evergraph.watch import Watch
 
 
 class FeatureScore(Enum):
-    """The score of a node's features."""
+    """What ranks the nodes of a class by their features."""
 
     GRAND = "grand"
     RANDOM = "random"
@@ -33,7 +33,7 @@ class FeatureScore(Enum):
 
 
 class TopologyScore(Enum):
-    """The score of a node's place in the graph."""
+    """What ranks the nodes of a class by their place in the graph."""
 
     HPS = "hps"
     RANDOM = "random"
@@ -41,7 +41,7 @@ class TopologyScore(Enum):
     NONE = "none"
 
 
-class FTFERConfig(Settings):
+class FTFERConfig(StorageConfig, BalanceConfig):
     """The paper's settings and all of its ablations."""
 
     budget: int = Field(60, ge=1)
@@ -53,9 +53,6 @@ class FTFERConfig(Settings):
     scope: Scope = Scope.TASK
     space: Space = Space.FEATURES
     distance: float = Field(0.5, gt=0)
-    neighbours: NeighbourStorage = NeighbourStorage.NONE
-    neighbour_budget: int = Field(60, ge=1)
-    hops: int = Field(1, ge=1)
     snapshots: int = Field(1, ge=1)
     replay_weight: float = Field(1.0, ge=0)
 
@@ -72,24 +69,25 @@ class FTFERProbConfig(FTFERConfig):
     selection: Selection = Selection.PROBABILISTIC
 
 
-class FTFER(ReplayLearner):
+class FTFER(Learner):
     """Trains on the current task and the buffer, then scores the task's nodes and keeps some of each class."""
 
-    config: FTFERConfig
+    def __init__(self, net: Net, config: FTFERConfig):
+        self.config = config
+        self.buffer = empty_buffer(config.storage)
+        super().__init__(net, self.buffer)
 
     def learn(self, task: TaskView, past: Sequence[TaskView], watch: Watch) -> None:
-        config, rng = self.config, numpy_generator(self.net.seed, Purpose.SELECTION, task.index)
+        rng = numpy_generator(self.net.seed, Purpose.SELECTION, task.index)
         self.net.grow(task)
-        current = self.net.task_batch(task)
-        replayed = self.buffer.batches(self.net, config.replay_weight)
-        snapshots = self.net.fit(task, [current, *replayed], watch, snapshots=config.snapshots)
+        batches = self.net.batches(
+            [Part.of(task), *self.buffer.parts(task, self.config.replay_weight)], self.config
+        )
+        snapshots = self.net.fit(task, batches, watch, snapshots=self.config.snapshots)
         with watch.phase("score"):
             mixed = self.mixed_scores(task, snapshots, rng)
         with watch.phase("select"):
-            chosen = self.chosen(task, mixed, rng)
-            budget, how = config.neighbour_budget * len(task.classes), config.neighbours
-            extra = sample_neighbours(task.graph, chosen, how, budget, config.hops, rng)
-            self.buffer.add_with_neighbours(task.graph, chosen, extra)
+            keep(self.buffer, task, self.chosen(task, mixed, rng), self.config, rng)
 
     def mixed_scores(
         self, task: TaskView, snapshots: Sequence[Parameters], rng: np.random.Generator
@@ -97,8 +95,9 @@ class FTFER(ReplayLearner):
         """S_mix of every training node, min-max normalised within its class; the loss score averaged over θ."""
         config = self.config
         context = ScoreContext(task, self.net, rng, config.orientation, config.space, config.distance, config.scope)
-        beta, mixed = config.beta, np.zeros(len(task.train))
-        loss = topology = np.zeros(len(task.train))
+        zero = np.zeros(len(task.train))
+        loss = topology = zero
+        beta = config.beta
         if config.feature_score is FeatureScore.NONE:
             beta = 1.0
         else:
@@ -108,13 +107,14 @@ class FTFER(ReplayLearner):
             beta = 0.0
         else:
             topology = SCORES[config.topology_score.value].score(context).value
+        mixed = zero.copy()
         for label in task.classes:
             members = task.train_labels == label
             mixed[members] = mix(loss[members], topology[members], beta)
         return mixed
 
     def chosen(self, task: TaskView, mixed: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.int64]:
-        """The rows of the task's graph to keep: at most `budget` of each class."""
+        """The rows of the task's graph to keep: the budget's worth of each class."""
         config = self.config
         kept = select_per_class(mixed, task.train_labels, config.budget, config.selection, rng)
         return np.sort(task.train[kept])

@@ -17,11 +17,13 @@ from evergraph.backbones.products import Pattern, sampled_product
 from evergraph.config import Settings
 from evergraph.data.stream import Setting, TaskView
 from evergraph.errors import ConvergenceError
-from evergraph.methods.base import MethodEntry, ReplayLearner
+from evergraph.methods.base import Learner, MethodEntry
+from evergraph.replay.buffer import ReplayBuffer
 from evergraph.replay.selection import Selection, select_per_class
 from evergraph.seeding import Purpose, numpy_generator
 from evergraph.training.loop import Batch, batch_loss
 from evergraph.training.narrowing import occurring_features
+from evergraph.training.net import Net
 from evergraph.watch import Watch
 
 
@@ -43,10 +45,13 @@ class GEMConfig(Settings):
     past_classes: PastClasses = PastClasses.ALL
 
 
-class GEM(ReplayLearner):
+class GEM(Learner):
     """Trains on the current task; the memory is random nodes of each past class, with the edges between them."""
 
-    config: GEMConfig
+    def __init__(self, net: Net, config: GEMConfig):
+        self.config = config
+        self.buffer = ReplayBuffer()
+        super().__init__(net, self.buffer)
 
     def learn(self, task: TaskView, past: Sequence[TaskView], watch: Watch) -> None:
         self.net.grow(task)

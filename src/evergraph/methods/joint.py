@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from evergraph.data.stream import TaskView
 from evergraph.methods.base import Learner, MethodEntry, NoSettings
-from evergraph.training.net import Net
+from evergraph.training.net import Net, Part
 from evergraph.watch import Watch
 
 
@@ -18,7 +18,7 @@ class Joint(Learner):
         self.net.restart(task.index)
         for view in (*past, task):
             self.net.grow(view)
-        self.net.fit(task, self.net.task_batches([*past, task]), watch)
+        self.net.fit(task, self.net.batches([Part.of(view) for view in (*past, task)]), watch)
 
 
 ENTRY = MethodEntry(

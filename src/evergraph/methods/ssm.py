@@ -4,16 +4,18 @@ from collections.abc import Sequence
 
 from pydantic import Field
 
-from evergraph.config import Settings
 from evergraph.data.stream import TaskView
-from evergraph.methods.base import MethodEntry, ReplayLearner
+from evergraph.methods.base import Learner, MethodEntry
+from evergraph.replay.buffer import ReplayBuffer
 from evergraph.replay.neighbours import NeighbourStorage, sample_neighbours
 from evergraph.replay.selection import Selection, select_per_class
 from evergraph.seeding import Purpose, numpy_generator
+from evergraph.training.balance import BalanceConfig
+from evergraph.training.net import Net, Part
 from evergraph.watch import Watch
 
 
-class SSMConfig(Settings):
+class SSMConfig(BalanceConfig):
     """budget: centre nodes of each class; neighbour_budget: nodes stored beside them, for each class and hop."""
 
     budget: int = Field(60, ge=1)
@@ -29,16 +31,18 @@ class SSMRandomConfig(SSMConfig):
     neighbours: NeighbourStorage = NeighbourStorage.RANDOM
 
 
-class SSM(ReplayLearner):
+class SSM(Learner):
     """Loss + λ · loss of the centre nodes in the sparsified subgraphs; their neighbours only send messages."""
 
-    config: SSMConfig
+    def __init__(self, net: Net, config: SSMConfig):
+        self.config = config
+        self.buffer = ReplayBuffer()
+        super().__init__(net, self.buffer)
 
     def learn(self, task: TaskView, past: Sequence[TaskView], watch: Watch) -> None:
         self.net.grow(task)
-        current = self.net.task_batch(task)
-        replayed = self.buffer.batches(self.net, self.config.replay_weight)
-        self.net.fit(task, [current, *replayed], watch)
+        replayed = self.buffer.parts(task, self.config.replay_weight)
+        self.net.fit(task, self.net.batches([Part.of(task), *replayed], self.config), watch)
         with watch.phase("select"):
             self._store(task)
 
@@ -47,8 +51,9 @@ class SSM(ReplayLearner):
         config = self.config
         rng = numpy_generator(self.net.seed, Purpose.SELECTION, task.index)
         chance = rng.random(len(task.train))
-        kept = select_per_class(chance, task.train_labels, config.budget, Selection.DETERMINISTIC, rng)
-        centres = task.train[kept]
+        centres = task.train[
+            select_per_class(chance, task.train_labels, config.budget, Selection.DETERMINISTIC, rng)
+        ]
         budget = config.neighbour_budget * len(task.classes)
         extra = sample_neighbours(task.graph, centres, config.neighbours, budget, config.hops, rng)
         self.buffer.add_with_neighbours(task.graph, centres, extra)

@@ -10,10 +10,10 @@ from scipy import sparse
 from torch import Tensor
 
 from evergraph.data.graph import Features, Graph, csr
-from evergraph.data.stream import HIDDEN
+from evergraph.data.stream import HIDDEN, TaskView
 from evergraph.replay.usage import MemoryUsage
 from evergraph.training.loop import Batch
-from evergraph.training.net import Net
+from evergraph.training.net import Net, Part
 
 
 class ReplayBuffer:
@@ -43,12 +43,22 @@ class ReplayBuffer:
         in_loss = np.arange(len(labels)) < len(chosen)
         self.add(graph, np.concatenate([chosen, neighbours]), labels, in_loss)
 
-    def batches(self, net: Net, scale: float) -> list[Batch]:
-        """The replay batch, with equal weight for every class; none while the buffer is empty."""
+    @property
+    def n_replayed(self) -> int:
+        """The nodes whose loss is replayed."""
+        return int(self.in_loss.sum())
+
+    def parts(self, task: TaskView, scale: float) -> list[Part]:
+        """The nodes whose loss is replayed, whatever the task; none while the buffer is empty."""
         if self.graph is None:
             return []
         rows = np.flatnonzero(self.in_loss)
-        return [net.batch(self.graph, rows, self.graph.labels[rows], scale)]
+        return [Part(self.graph, rows, self.graph.labels[rows], scale)]
+
+    def batches(self, net: Net, scale: float) -> list[Batch]:
+        """The replay batch, every class counting alike; none while the buffer is empty."""
+        rows = np.flatnonzero(self.in_loss)
+        return [] if self.graph is None else [net.batch(self.graph, rows, self.graph.labels[rows], scale)]
 
     def memory(self) -> MemoryUsage:
         """Counts, and the bytes of features, adjacency, labels and marks."""
@@ -84,12 +94,17 @@ class ReplayBuffer:
 
 
 def _side_by_side(first: Graph, second: Graph) -> Graph:
-    """The disjoint union of two graphs."""
+    """The disjoint union of two graphs; its features are dense or sparse as those of the first."""
     adjacency = sparse.block_diag([first.adjacency, second.adjacency], format="csr")
-    if isinstance(first.features, np.ndarray):
-        features: Features = np.concatenate([first.features, second.features])
+    dense = isinstance(first.features, np.ndarray)
+    if isinstance(second.features, np.ndarray) == dense:
+        more = second.features
     else:
-        features = sparse.csr_array(sparse.vstack([first.features, second.features], format="csr"))
+        more = sparse.csr_array(second.features).toarray() if dense else sparse.csr_array(second.features)
+    if dense:
+        features: Features = np.concatenate([first.features, more])
+    else:
+        features = sparse.csr_array(sparse.vstack([first.features, more], format="csr"))
     square = csr(adjacency.data, adjacency.indices, adjacency.indptr, adjacency.shape)
     labels = np.concatenate([first.labels, second.labels])
     return _bare(square, features, labels, directed=first.directed)

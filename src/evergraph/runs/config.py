@@ -15,6 +15,7 @@ from evergraph.data.datasets import DATASETS, DatasetConfig, dataset_options, is
 from evergraph.data.stream import StreamConfig
 from evergraph.errors import ConfigError
 from evergraph.methods import METHODS
+from evergraph.replay.storage import Storage
 from evergraph.training.loop import TrainConfig
 
 
@@ -59,13 +60,20 @@ class RunConfig:
         dataset = validated(DatasetConfig, _canonical_dataset(values.get("dataset", {})), "dataset")
         if dataset_budget:
             method = _with_budget(method, method_name, dataset.name)
+        stream = validated(StreamConfig, values.get("stream", {}), "stream")
+        settings = validated(METHODS[method_name].config, method, "method")
+        if getattr(settings, "storage", None) is Storage.IDS and not stream.inter_task_edges:
+            raise ConfigError(
+                "method.storage=ids reads kept nodes again from the graph known now: stream.inter_task_edges=true "
+                "is wanted, got false instead; choose another method.storage where old nodes are gone"
+            )
         return cls(
             dataset=dataset,
-            stream=validated(StreamConfig, values.get("stream", {}), "stream"),
+            stream=stream,
             backbone_name=BACKBONES.canonical(backbone_name),
             backbone=validated(BACKBONES[backbone_name].config, backbone, "backbone"),
             method_name=METHODS.canonical(method_name),
-            method=validated(METHODS[method_name].config, method, "method"),
+            method=settings,
             train=validated(TrainConfig, values.get("train", {}), "train"),
             seeds=validated(SeedConfig, values.get("seeds", {}), "seeds"),
         )

@@ -64,6 +64,7 @@ class Batch:
     """The nodes of a loss: the rows of `input`, with labels (rows,) int64 and weights (rows,).
 
     allowed: (rows, classes) bool, the classes that compete; None for all. extra: a further loss of these logits.
+    offset: (classes,), added to the logits of every row in its cross-entropy.
     """
 
     input: ModelInput
@@ -71,6 +72,7 @@ class Batch:
     weights: Tensor
     allowed: Tensor | None = None
     extra: Callable[[Tensor], Tensor] | None = None
+    offset: Tensor | None = None
 
 
 def node_losses(logits: Tensor, labels: Tensor, allowed: Tensor | None) -> Tensor:
@@ -90,7 +92,8 @@ def batch_loss(model: nn.Module, batch: Batch) -> Tensor:
     logits = model(*batch.input)
     if logits.requires_grad:
         logits.register_hook(zero_tiny_gradients)
-    loss = batch.weights @ node_losses(logits, batch.labels, batch.allowed)
+    shifted = logits if batch.offset is None else logits + batch.offset
+    loss = batch.weights @ node_losses(shifted, batch.labels, batch.allowed)
     return loss if batch.extra is None else loss + batch.extra(logits)
 
 

@@ -1,6 +1,7 @@
 """Net: a backbone that grows with the classes, and the operations that methods share."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
@@ -13,11 +14,29 @@ from evergraph.data.graph import Graph
 from evergraph.data.stream import Setting, TaskView
 from evergraph.errors import StoreError
 from evergraph.seeding import Purpose, torch_generator
+from evergraph.training.balance import BalanceConfig
 from evergraph.training.loop import Batch, ClassLosses, TrainConfig, threads_for, train
 from evergraph.watch import Watch
 
 Build: TypeAlias = Callable[[torch.Generator], Backbone]
 Parameters: TypeAlias = list[Tensor]
+
+BY_WEIGHT = BalanceConfig()
+
+
+@dataclass(frozen=True)
+class Part:
+    """Nodes of a graph whose loss counts: every class alike, with weight `scale`."""
+
+    graph: Graph
+    rows: NDArray[np.int64]
+    labels: NDArray[np.int64]
+    scale: float = 1.0
+
+    @classmethod
+    def of(cls, task: TaskView, scale: float = 1.0) -> "Part":
+        """A task's training nodes."""
+        return cls(task.graph, task.train, task.train_labels, scale)
 
 
 class Net:
@@ -53,41 +72,38 @@ class Net:
 
     def batch(self, graph: Graph, rows: NDArray[np.int64], labels: NDArray[np.int64], scale: float = 1.0) -> Batch:
         """The nodes as a batch with weights `scale` / (nodes of the class), divided by the classes for MEAN."""
-        return self._batch(graph, rows, labels, self._weights(labels, scale))
-
-    def _weights(self, labels: NDArray[np.int64], scale: float = 1.0) -> NDArray[np.float64]:
-        weights: NDArray[np.float64] = scale / np.bincount(labels)[labels]
-        if self.config.class_losses is ClassLosses.MEAN:
-            weights /= len(np.unique(labels))
-        return weights
-
-    def _batch(
-        self, graph: Graph, rows: NDArray[np.int64], labels: NDArray[np.int64], weights: NDArray[np.float64]
-    ) -> Batch:
-        target = torch.as_tensor(labels, device=self.device)
-        return Batch(
-            model_input(graph, rows, self.device),
-            target,
-            torch.as_tensor(weights, dtype=torch.float32, device=self.device),
-            self.allowed(target),
-        )
+        return self.batches([Part(graph, rows, labels, scale)])[0]
 
     def task_batch(self, task: TaskView) -> Batch:
         """A task's training nodes as a batch."""
         return self.batch(task.graph, task.train, task.train_labels)
 
-    def task_batches(self, tasks: Sequence[TaskView]) -> list[Batch]:
-        """The training nodes of several tasks; those in the same graph make one batch, so it is propagated once."""
-        graphs = {id(task.graph.adjacency): task.graph for task in tasks}
+    def batches(self, parts: Sequence[Part], balance: BalanceConfig = BY_WEIGHT) -> list[Batch]:
+        """Several parts; those in the same graph make one batch, so it is propagated once."""
+        offset = balance.logit_offset(np.concatenate([part.labels for part in parts]), self.n_classes)
+        graphs = {id(part.graph.adjacency): part.graph for part in parts}
         batches = []
         for key, graph in graphs.items():
-            here = [task for task in tasks if id(task.graph.adjacency) == key]
-            rows = np.concatenate([task.train for task in here])
-            labels = np.concatenate([task.train_labels for task in here])
-            weights = np.concatenate([self._weights(task.train_labels) for task in here])
-            order = np.argsort(rows)
-            batches.append(self._batch(graph, rows[order], labels[order], weights[order]))
+            here = [part for part in parts if id(part.graph.adjacency) == key]
+            rows = np.concatenate([part.rows for part in here])
+            labels = np.concatenate([part.labels for part in here])
+            weights = np.concatenate([self._weights(part, balance) for part in here])
+            order = np.argsort(rows, kind="stable") if len(here) > 1 else np.arange(len(rows))
+            target = torch.as_tensor(labels[order], device=self.device)
+            batches.append(
+                Batch(
+                    model_input(graph, rows[order], self.device),
+                    target,
+                    torch.as_tensor(weights[order], dtype=torch.float32, device=self.device),
+                    self.allowed(target),
+                    offset=None if offset is None else torch.as_tensor(offset).to(self.device, torch.float32),
+                )
+            )
         return batches
+
+    def _weights(self, part: Part, balance: BalanceConfig) -> NDArray[np.float64]:
+        weights = balance.node_weights(part.labels, part.scale)
+        return weights / len(np.unique(part.labels)) if self.config.class_losses is ClassLosses.MEAN else weights
 
     def allowed(self, labels: Tensor) -> Tensor | None:
         """The classes that a node of each label competes with: its task's, or (None) all of them."""

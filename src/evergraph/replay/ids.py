@@ -1,0 +1,60 @@
+"""IdBuffer: the ids and labels of chosen nodes, and nothing else; they are replayed in the graph known now."""
+
+from collections.abc import Mapping
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from evergraph.data.stream import TaskView
+from evergraph.errors import DataError
+from evergraph.replay.usage import MemoryUsage
+from evergraph.training.net import Part
+
+
+class IdBuffer:
+    """Rows of the full graph with their labels. The graph itself must still be there: it is not counted here."""
+
+    def __init__(self) -> None:
+        self.ids: NDArray[np.int64] = np.zeros(0, dtype=np.int64)
+        self.labels: NDArray[np.int64] = np.zeros(0, dtype=np.int64)
+
+    @property
+    def n_replayed(self) -> int:
+        """The nodes whose loss is replayed."""
+        return len(self.ids)
+
+    def add(self, task: TaskView, chosen: NDArray[np.int64]) -> None:
+        """Keep the ids and labels of these rows of a task's graph."""
+        self.ids = np.concatenate([self.ids, task.node_ids[chosen]])
+        self.labels = np.concatenate([self.labels, task.graph.labels[chosen]])
+
+    def parts(self, task: TaskView, scale: float) -> list[Part]:
+        """The kept nodes where they are in the task's graph; DataError where one is not there."""
+        if not len(self.ids):
+            return []
+        order = np.argsort(task.node_ids)
+        found = np.searchsorted(task.node_ids, self.ids, sorter=order)
+        rows = order[np.minimum(found, len(order) - 1)]
+        missing = int(np.sum(task.node_ids[rows] != self.ids))
+        if missing:
+            raise DataError(
+                f"with storage=ids every kept node must be in the graph of the task, got one without {missing} of "
+                f"{len(self.ids)} instead; use stream.inter_task_edges=true or another method.storage"
+            )
+        return [Part(task.graph, rows, self.labels, scale)]
+
+    def memory(self) -> MemoryUsage:
+        return MemoryUsage(nodes=len(self.ids), bytes=self.ids.nbytes + self.labels.nbytes)
+
+    def state(self) -> dict[str, Tensor]:
+        """The buffer as named tensors; nothing while it is empty."""
+        if not len(self.ids):
+            return {}
+        return {"buffer.ids": torch.as_tensor(self.ids), "buffer.labels": torch.as_tensor(self.labels)}
+
+    def load_state(self, state: Mapping[str, Tensor]) -> None:
+        """The inverse of `state`."""
+        if "buffer.ids" in state:
+            self.ids, self.labels = (state[f"buffer.{name}"].cpu().numpy() for name in ("ids", "labels"))
