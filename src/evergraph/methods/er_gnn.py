@@ -5,7 +5,6 @@ from dataclasses import replace
 from enum import Enum
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import Field
 from scipy import sparse
 
@@ -14,7 +13,7 @@ from evergraph.data.graph import Graph
 from evergraph.data.stream import TaskView
 from evergraph.methods.base import Learner, MethodEntry
 from evergraph.replay.buffer import ReplayBuffer
-from evergraph.replay.selection import Selection, select_per_class
+from evergraph.replay.selection import Chosen, Selection, choose_per_class
 from evergraph.scores import SCORES, ScoreContext, Space
 from evergraph.seeding import Purpose, numpy_generator
 from evergraph.training.net import Net
@@ -78,22 +77,21 @@ class ERGNN(Learner):
     def store(self, task: TaskView, watch: Watch) -> None:
         """Choose nodes of a task and keep them."""
         with watch.phase("select"):
-            chosen = self.chosen(task)
-            self.buffer.add(without_edges(task, chosen), np.arange(len(chosen)), task.graph.labels[chosen])
+            chosen = self.buffer.admit(task, self.chosen(task), self.config.budget)
+            self.buffer.store(task, chosen, graph=without_edges(task.graph))
 
-    def chosen(self, task: TaskView) -> NDArray[np.int64]:
-        """The rows of the task's graph to keep: the budget's worth of each class with the highest score."""
+    def chosen(self, task: TaskView) -> Chosen:
+        """The training nodes to keep: the budget's worth of each class with the highest score."""
         config = self.config
         rng = numpy_generator(self.net.seed, Purpose.SELECTION, task.index)
         context = ScoreContext(task, self.net, rng, space=config.space, distance=config.distance)
         scores = SCORES[config.score.value].score(context).value
-        return task.train[select_per_class(scores, task.train_labels, config.budget, Selection.DETERMINISTIC, rng)]
+        return choose_per_class(scores, task.train_labels, config.budget, Selection.DETERMINISTIC, rng)
 
 
-def without_edges(task: TaskView, nodes: NDArray[np.int64]) -> Graph:
-    """The given nodes as a graph in which none has a neighbour."""
-    alone = task.graph.subgraph(nodes)
-    return replace(alone, adjacency=sparse.csr_array(alone.adjacency.shape, dtype=np.float32))
+def without_edges(graph: Graph) -> Graph:
+    """The same nodes in a graph in which none has a neighbour."""
+    return replace(graph, adjacency=sparse.csr_array(graph.adjacency.shape, dtype=np.float32))
 
 
 PAPER = "Zhou and Cao, AAAI 2021"

@@ -15,8 +15,8 @@ from evergraph.data.stream import TaskView
 from evergraph.hodge import Orientation
 from evergraph.methods.base import Learner, MethodEntry
 from evergraph.replay.buffer import ReplayBuffer
-from evergraph.replay.neighbours import NeighbourStorage, sample_neighbours
-from evergraph.replay.selection import Selection, mix, select_per_class
+from evergraph.replay.neighbours import NeighbourStorage, neighbour_budget, sample_neighbours
+from evergraph.replay.selection import Chosen, Selection, choose_per_class, mix
 from evergraph.scores import SCORES, Scope, ScoreContext, Space
 from evergraph.seeding import Purpose, numpy_generator
 from evergraph.training.net import Net, Parameters
@@ -91,7 +91,7 @@ class FTFER(Learner):
             mixed = self.mixed_scores(task, snapshots, rng)
         with watch.phase("select"):
             chosen = self.chosen(task, mixed, rng)
-            self._store(task, chosen, rng)
+            self._store(task, self.buffer.admit(task, chosen, self.config.budget, self.config.hops), rng)
 
     def mixed_scores(
         self, task: TaskView, snapshots: Sequence[Parameters], rng: np.random.Generator
@@ -117,19 +117,18 @@ class FTFER(Learner):
             mixed[members] = mix(loss[members], topology[members], beta)
         return mixed
 
-    def chosen(self, task: TaskView, mixed: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.int64]:
-        """The rows of the task's graph to keep: the budget's worth of each class."""
+    def chosen(self, task: TaskView, mixed: NDArray[np.float64], rng: np.random.Generator) -> Chosen:
+        """The training nodes to keep: the budget's worth of each class."""
         config = self.config
-        kept = select_per_class(mixed, task.train_labels, config.budget, config.selection, rng)
-        return np.sort(task.train[kept])
+        return choose_per_class(mixed, task.train_labels, config.budget, config.selection, rng)
 
-    def _store(self, task: TaskView, chosen: NDArray[np.int64], rng: np.random.Generator) -> None:
+    def _store(self, task: TaskView, chosen: Chosen, rng: np.random.Generator) -> None:
         """Add the induced subgraph to the buffer, with neighbours where the settings ask for them."""
         config = self.config
-        extra = sample_neighbours(
-            task.graph, chosen, config.neighbours, config.neighbour_budget * len(task.classes), config.hops, rng
-        )
-        self.buffer.add_with_neighbours(task.graph, chosen, extra)
+        budget = neighbour_budget(task, len(chosen.at), config.neighbour_budget, config.budget)
+        nodes = task.train[chosen.at]
+        extra = sample_neighbours(task.graph, nodes, config.neighbours, budget, config.hops, rng)
+        self.buffer.store(task, chosen, extra)
 
 
 PAPER = "Pang et al., ACM MM 2024"

@@ -56,10 +56,12 @@ class Net:
 
         Where the classes' losses are averaged, each of k classes has a k-th of that.
         """
-        return self._batch(graph, rows, labels, self._weights(labels, scale))
+        return self._batch(graph, rows, labels, self._weights(labels, np.bincount(labels), scale))
 
-    def _weights(self, labels: NDArray[np.int64], scale: float = 1.0) -> NDArray[np.float64]:
-        weights: NDArray[np.float64] = scale / np.bincount(labels)[labels]
+    def _weights(
+        self, labels: NDArray[np.int64], sizes: NDArray[np.int64], scale: float = 1.0
+    ) -> NDArray[np.float64]:
+        weights: NDArray[np.float64] = scale / sizes[labels]
         if self.config.class_losses is ClassLosses.MEAN:
             weights /= len(np.unique(labels))
         return weights
@@ -80,14 +82,18 @@ class Net:
         return self.batch(task.graph, task.train, task.train_labels)
 
     def task_batches(self, tasks: Sequence[TaskView]) -> list[Batch]:
-        """The training nodes of several tasks; those in the same graph make one batch, so it is propagated once."""
+        """The training nodes of several tasks; those in the same graph make one batch, so it is propagated once.
+
+        Every class counts alike, in however many tasks it arrives.
+        """
+        sizes = np.bincount(np.concatenate([task.train_labels for task in tasks]))
         graphs = {id(task.graph.adjacency): task.graph for task in tasks}
         batches = []
         for key, graph in graphs.items():
             here = [task for task in tasks if id(task.graph.adjacency) == key]
             rows = np.concatenate([task.train for task in here])
             labels = np.concatenate([task.train_labels for task in here])
-            weights = np.concatenate([self._weights(task.train_labels) for task in here])
+            weights = np.concatenate([self._weights(task.train_labels, sizes) for task in here])
             order = np.argsort(rows)
             batches.append(self._batch(graph, rows[order], labels[order], weights[order]))
         return batches
