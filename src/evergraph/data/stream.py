@@ -1,128 +1,44 @@
-"""A labelled graph as a stream of tasks: class order, splits, inter-task edges, and the learner's view."""
+"""A labelled graph as a stream of tasks: their graphs, their splits, and the learner's view."""
 
-import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from enum import Enum
 from functools import cached_property, partial
-from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field, field_validator, model_validator
 from scipy import sparse
 
-from evergraph.config import Settings
+from evergraph.data.arrival import Split, arrivals, class_plan, split_by_task, split_nodes
 from evergraph.data.graph import GlobalIds, Graph, LocalIds
-from evergraph.data.preprocess import Preprocessing, preprocess
-from evergraph.errors import ConfigError, DataError
+from evergraph.data.preprocess import preprocess
+from evergraph.data.stream_config import Arrival, ClassOrder, Protocol, Remainder, Setting, StreamConfig
+from evergraph.errors import DataError
 from evergraph.hodge import hodge_potential
+
+__all__ = [
+    "HIDDEN",
+    "TEST",
+    "TRAIN",
+    "VAL",
+    "Arrival",
+    "Cells",
+    "ClassOrder",
+    "Protocol",
+    "Remainder",
+    "Setting",
+    "StreamConfig",
+    "Task",
+    "TaskStream",
+    "TaskView",
+    "class_plan",
+    "learner_view",
+    "make_stream",
+]
 
 HIDDEN = -1
 """The label in a learner's view of a node whose label it may not read."""
-
-
-class Setting(Enum):
-    """Whether the task of a node is known when its class is predicted."""
-
-    CLASS_IL = "class-il"
-    TASK_IL = "task-il"
-
-
-class Protocol(Enum):
-    """In which graph a task is learned and tested.
-
-    TASK_GRAPHS: the subgraph of the task's own classes, so that at test time the labels decide which edges a node
-    keeps. WHOLE_GRAPH: the graph of all nodes that have arrived, with all its edges; nobody knows a node's task.
-    """
-
-    TASK_GRAPHS = "task-graphs"
-    WHOLE_GRAPH = "whole-graph"
-
-
-class ClassOrder(Enum):
-    """The order in which the classes arrive, unless they are listed."""
-
-    LABEL = "label"
-    SIZE = "size"
-    RANDOM = "random"
-
-
-class Arrival(Enum):
-    """When the nodes of a class arrive.
-
-    CLASSES: all of them in the task of their class. TIME: by their times, in equal steps. BLURRY: as CLASSES, but
-    for a share of every class, which is spread over the other tasks. In the last two, classes come back.
-    """
-
-    CLASSES = "classes"
-    TIME = "time"
-    BLURRY = "blurry"
-
-
-class Remainder(Enum):
-    """What happens to the classes left over when the last task would not be full."""
-
-    DROP = "drop"
-    KEEP = "keep"
-
-
-class StreamConfig(Settings):
-    """How a graph becomes a sequence of tasks.
-
-    arrival: when the nodes of a class arrive; steps: of arrival by time; blur: the share that arrives elsewhere.
-    inductive: validation and test nodes are not in the graph in which a task is learned.
-    """
-
-    setting: Setting = Setting.CLASS_IL
-    arrival: Arrival = Arrival.CLASSES
-    steps: int = Field(10, ge=1)
-    blur: float = Field(0.3, ge=0, lt=1)
-    classes_per_task: int = Field(2, ge=1)
-    class_order: ClassOrder | tuple[int, ...] = ClassOrder.LABEL
-    split: tuple[float, float, float] = (0.6, 0.2, 0.2)
-    min_class_size: int = Field(3, ge=3)
-    remainder: Remainder = Remainder.DROP
-    inter_task_edges: bool = False
-    inductive: bool = False
-    preprocessing: Preprocessing = Preprocessing.ROW_L2
-
-    @property
-    def protocol(self) -> Protocol:
-        return Protocol.WHOLE_GRAPH if self.inter_task_edges else Protocol.TASK_GRAPHS
-
-    @field_validator("split")
-    @classmethod
-    def _split_is_a_partition(cls, value: tuple[float, float, float]) -> tuple[float, float, float]:
-        if min(value) <= 0 or abs(sum(value) - 1) > 1e-9:
-            raise ValueError(f"three positive shares that add up to 1 are wanted, got {value} instead")
-        return value
-
-    @model_validator(mode="after")
-    def _arrival_and_the_rest_fit(self) -> "StreamConfig":
-        if self.arrival is not Arrival.CLASSES and self.setting is Setting.TASK_IL:
-            raise ValueError(
-                f"setting=class-il is wanted with arrival={self.arrival.value}, got task-il instead: "
-                "a class that comes back has no task of its own"
-            )
-        fields = type(self).model_fields
-        for name, user in OF_ARRIVAL.items():
-            if self.arrival not in user and getattr(self, name) != fields[name].default:
-                raise ValueError(
-                    f"{name} goes with arrival={' or '.join(kind.value for kind in user)}, "
-                    f"got it with arrival={self.arrival.value} instead; leave it out"
-                )
-        return self
-
-
-OF_ARRIVAL = {
-    "steps": (Arrival.TIME,),
-    "blur": (Arrival.BLURRY,),
-    "classes_per_task": (Arrival.CLASSES, Arrival.BLURRY),
-    "class_order": (Arrival.CLASSES, Arrival.BLURRY),
-    "remainder": (Arrival.CLASSES, Arrival.BLURRY),
-}
-"""The settings that only some kinds of arrival have."""
+TRAIN, VAL, TEST = range(3)
+"""The parts of a split."""
 
 
 @dataclass(frozen=True)
@@ -191,11 +107,6 @@ class WholePotential:
 
     def on(self, nodes: GlobalIds) -> NDArray[np.float64]:
         return self.value[np.searchsorted(self.rows, nodes)]
-
-
-TRAIN, VAL, TEST = range(3)
-Split: TypeAlias = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]
-"""Training, validation and test nodes."""
 
 
 @dataclass(frozen=True)
@@ -352,146 +263,14 @@ def make_stream(graph: Graph, config: StreamConfig, *, split_seed: int, order_se
     if config.arrival is Arrival.CLASSES:
         arrival = None
         splits = tuple(
-            _split_nodes(np.flatnonzero(graph.labels == label), config.split, [split_seed, 0, label])
+            split_nodes(np.flatnonzero(graph.labels == label), config.split, [split_seed, 0, label])
             for label in order
         )
     else:
-        arrival, order = _arrivals(graph, config, order, order_seed)
-        splits, more = _split_by_task(graph, config, order, arrival, split_seed)
+        arrival, order = arrivals(graph, config, order, order_seed)
+        splits, more = split_by_task(graph, config, order, arrival, split_seed)
         messages += more
     stream = TaskStream(graph, config, order, splits, messages, arrival)
     first = np.flatnonzero((stream._task_of == 0) & (stream._part_of == TRAIN))
     features = preprocess(graph.features, config.preprocessing, first)
     return replace(stream, graph=replace(graph, features=features))
-
-
-def _arrivals(
-    graph: Graph, config: StreamConfig, order: tuple[int, ...], seed: int
-) -> tuple[NDArray[np.int64], tuple[int, ...]]:
-    """For each node the task in which it arrives, -1 for dropped classes; and the labels by first arrival."""
-    if config.arrival is Arrival.TIME:
-        rank = _time_ranks(graph, config.steps, order)
-        arrival = np.where(rank < 0, -1, rank * config.steps // (rank.max() + 1))
-    else:
-        arrival = _blurred(graph, config, order, seed)
-        rank = arrival
-    first = [rank[graph.labels == label].min() for label in order]
-    return arrival, tuple(order[k] for k in np.argsort(first, kind="stable"))
-
-
-def _time_ranks(graph: Graph, steps: int, order: tuple[int, ...]) -> NDArray[np.int64]:
-    """The place of each node in time, -1 for dropped classes; nodes of the same time in the order of their rows."""
-    if graph.times is None:
-        raise DataError(
-            f"{graph.name} has no times, and stream.arrival=time needs some; "
-            "add a column time to the node table or choose stream.arrival=blurry"
-        )
-    nodes = np.flatnonzero(np.isin(graph.labels, order))
-    if steps > len(nodes):
-        raise ConfigError(f"stream.steps must be at most the number of nodes, {len(nodes)}, got {steps} instead")
-    rank = np.full(graph.n_nodes, -1)
-    rank[nodes[np.argsort(graph.times[nodes], kind="stable")]] = np.arange(len(nodes))
-    return rank
-
-
-def _blurred(graph: Graph, config: StreamConfig, order: tuple[int, ...], seed: int) -> NDArray[np.int64]:
-    """The task of each node's class, or for a share of every class another task, drawn uniformly."""
-    tasks = math.ceil(len(order) / config.classes_per_task)
-    if tasks < 2:
-        raise ConfigError(
-            f"stream.arrival=blurry needs at least two tasks, got {len(order)} classes in one; "
-            "lower stream.classes_per_task"
-        )
-    arrival = np.full(graph.n_nodes, -1)
-    for index, label in enumerate(order):
-        home = index // config.classes_per_task
-        nodes = np.flatnonzero(graph.labels == label)
-        rng = np.random.default_rng([seed, 2, label])
-        moved = rng.permutation(nodes)[: round(config.blur * len(nodes))]
-        arrival[nodes] = home
-        arrival[moved] = (home + rng.integers(1, tasks, size=len(moved))) % tasks
-    return arrival
-
-
-def _split_by_task(
-    graph: Graph, config: StreamConfig, order: tuple[int, ...], arrival: NDArray[np.int64], seed: int
-) -> tuple[tuple[Split, ...], tuple[str, ...]]:
-    """For each class its parts, split in every task by itself; fewer than three nodes are training nodes."""
-    splits, small = [], 0
-    tasks = int(arrival.max()) + 1
-    tested = np.zeros(tasks, dtype=bool)
-    for label in order:
-        own = np.flatnonzero(graph.labels == label)
-        parts = []
-        for task in np.unique(arrival[own]):
-            nodes = own[arrival[own] == task]
-            if len(nodes) < 3:
-                parts.append((nodes, nodes[:0], nodes[:0]))
-                small += len(nodes)
-            else:
-                parts.append(_split_nodes(nodes, config.split, [seed, 0, label, 1 + int(task)]))
-                tested[task] = True
-        train, val, test = (np.sort(np.concatenate(part)) for part in zip(*parts, strict=True))
-        splits.append((train, val, test))
-    if not tested.all():
-        raise ConfigError(
-            f"every task must have test nodes, got none in task {int(tested.argmin()) + 1} of {tasks}: "
-            "no class has three nodes there; lower stream.steps or stream.blur"
-        )
-    message = f"{small} nodes of classes with fewer than 3 nodes in a task are all training nodes"
-    return tuple(splits), (message,) if small else ()
-
-
-def class_plan(graph: Graph, config: StreamConfig, seed: int) -> tuple[tuple[int, ...], tuple[str, ...]]:
-    """The labels in order of arrival, and a message on each group of classes that was dropped."""
-    labels, sizes = np.unique(graph.labels, return_counts=True)
-    messages = []
-    order = _requested_order(labels, sizes, config.class_order, seed)
-    size_of = dict(zip(labels.tolist(), sizes.tolist(), strict=True))
-    small = [label for label in order if size_of[label] < config.min_class_size]
-    if small:
-        messages.append(f"dropped classes with fewer than {config.min_class_size} nodes: {_listed(small)}")
-        order = [label for label in order if label not in small]
-    left = len(order) % config.classes_per_task
-    if left and config.remainder is Remainder.DROP and config.arrival is not Arrival.TIME:
-        messages.append(
-            f"dropped the last of {len(order)} classes ({_listed(order[-left:])}): "
-            f"too few for a last task of {config.classes_per_task} (stream.remainder=keep keeps them)"
-        )
-        order = order[:-left]
-    if not order:
-        raise ConfigError(
-            f"at least one task is wanted, got none: {graph.name} has {len(labels)} classes, none of which fit "
-            f"min_class_size={config.min_class_size} and classes_per_task={config.classes_per_task}"
-        )
-    return tuple(order), tuple(messages)
-
-
-def _requested_order(
-    labels: NDArray[np.int64], sizes: NDArray[np.int64], order: ClassOrder | tuple[int, ...], seed: int
-) -> list[int]:
-    if isinstance(order, tuple):
-        unknown = sorted(set(order) - set(labels.tolist()))
-        if unknown or len(set(order)) < len(order) or not order:
-            problem = f"unknown labels {unknown}" if unknown else "a repeated label or an empty list"
-            raise ConfigError(f"stream.class_order must list labels of the graph, each once, got {problem} instead")
-        return list(order)
-    if order is ClassOrder.SIZE:
-        labels = labels[np.argsort(-sizes, kind="stable")]
-    elif order is ClassOrder.RANDOM:
-        labels = np.random.default_rng([seed, 1]).permutation(labels)
-    return [int(label) for label in labels]
-
-
-def _split_nodes(nodes: NDArray[np.int64], shares: tuple[float, float, float], seed: list[int]) -> Split:
-    """Training, validation and test nodes: at least one each, and training gets what rounding leaves."""
-    shuffled = np.random.default_rng(seed).permutation(nodes)
-    n_val, n_test = (max(1, round(share * len(nodes))) for share in shares[1:])
-    n_train = max(1, len(nodes) - n_val - n_test)
-    n_val = min(n_val, len(nodes) - n_train - 1)
-    train, val, test = np.split(shuffled, [n_train, n_train + n_val])
-    return np.sort(train), np.sort(val), np.sort(test)
-
-
-def _listed(labels: list[int]) -> str:
-    return ", ".join(str(label) for label in labels)
