@@ -126,7 +126,7 @@ def measure(dataset: str, seeds: int, data_dir: Path | None) -> dict[str, dict[s
                 rng = numpy_generator(seed, Purpose.SELECTION, 0)
                 chosen = chooser.chosen(view, chooser.mixed_scores(view, [], rng), rng)
                 probe = learner_for(dataset, seed, {}, view.graph.n_features)
-                rows[name].append(figures(task, view, trained, chosen, probe))
+                rows[name].append(figures(task, view, trained, view.train[chosen.at], probe))
     return {
         name: {key: statistics.mean(row[key] for row in found) for key in found[0]} for name, found in rows.items()
     }

@@ -26,6 +26,7 @@ from evergraph.data.stream import (
 from evergraph.errors import ConfigError, DataError
 from evergraph.hodge import hodge_potential
 from evergraph.methods import METHODS
+from evergraph.testing.samples import with_wild_hidden_nodes
 from helpers import assert_same_bits, learned, one_sentence, quick_config, stream_of, tiny_graph
 
 
@@ -363,3 +364,63 @@ def test_the_trained_parameters_do_depend_on_training_labels(method: str) -> Non
     changed = replace(made, graph=replace(made.graph, labels=labels))
     with pytest.raises(AssertionError):
         assert_same_bits(learned(config, made).state(), learned(config, changed).state())
+
+
+# inductive
+
+
+@settings(max_examples=15)
+@given(
+    kind=st.sampled_from([{}, {"arrival": "time", "steps": 3}, {"arrival": "blurry"}]),
+    between=st.booleans(),
+    seed=st.integers(0, 3),
+)
+def test_an_inductive_view_is_the_graph_of_the_training_nodes(
+    kind: dict[str, Any], between: bool, seed: int
+) -> None:
+    graph = tiny_graph((12,) * 4, seed=seed)
+    made = stream(graph, inductive=True, inter_task_edges=between, **kind)
+    dense = graph.adjacency.toarray()
+    for now in range(len(made)):
+        views = made.views(now, with_past=True)
+        for view, task in zip(views, made.seen(now), strict=True):
+            trained = [*made.seen(now)] if between else [task]
+            nodes = sorted(int(node) for one in trained for node in one.node_ids[one.train])
+            assert view.node_ids.tolist() == nodes
+            assert np.array_equal(view.graph.adjacency.toarray(), dense[np.ix_(nodes, nodes)])
+            assert view.node_ids[view.train].tolist() == task.node_ids[task.train].tolist()
+            assert view.train_labels.tolist() == task.graph.labels[task.train].tolist()
+            assert view.classes == task.classes
+            assert len(task.val)
+            assert len(task.test)
+        (alone,) = made.views(now, with_past=False)
+        assert alone.node_ids.tolist() == views[-1].node_ids.tolist()
+
+
+def test_the_potential_of_an_inductive_stream_is_that_of_all_training_nodes() -> None:
+    made = stream(tiny_graph((12,) * 4), inductive=True)
+    train = np.sort(np.concatenate([split[0] for split in made.splits]))
+    whole = hodge_potential(made.graph.subgraph(train).adjacency).value
+    for view in made.views(1, with_past=True):
+        assert view.whole_potential is not None
+        assert np.array_equal(view.whole_potential(), whole[np.isin(train, view.node_ids)])
+
+
+def test_nothing_that_an_inductive_view_holds_leads_to_the_whole_graph() -> None:
+    made = stream(tiny_graph(), inductive=True)
+    (view,) = made.views(1, with_past=False)
+    held = reachable(view)
+    assert any(one is made._potential.adjacency for one in held), "the judge looks into what a view holds"
+    whole = (made, made.graph, made.graph.adjacency, made.graph.features, made.graph.labels, made.splits)
+    assert not any(one is part for one in held for part in whole)
+
+
+@pytest.mark.parametrize("between", [False, True])
+def test_without_it_the_features_and_edges_of_hidden_nodes_do_reach_a_learner(between: bool) -> None:
+    """The judge of the contract test on inductive learning can tell a difference."""
+    config = quick_config("finetune", stream={"inter_task_edges": between})
+    graph = tiny_graph((9,) * 4)
+    made = stream_of(graph, config)
+    other = stream_of(with_wild_hidden_nodes(made, graph, seed=1), config)
+    with pytest.raises(AssertionError):
+        assert_same_bits(learned(config, made).state(), learned(config, other).state())

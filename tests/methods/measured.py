@@ -19,5 +19,5 @@ def measured(method: str, stream: TaskStream, epochs: int) -> AccuracyMatrix:
         learn_tasks(learner, config, stream, range(index, index + 1))
         counted = evaluate(index)[stream.config.protocol].test
         correct[index, : len(counted)] = counted
-    first = np.array([stream.classes_of(index).start for index in range(len(stream))] + [stream.n_classes])
+    first = np.array([stream.known(index - 1) for index in range(len(stream) + 1)])
     return Counts(correct, totals(stream)[1], first).balanced()

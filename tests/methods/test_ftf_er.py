@@ -15,6 +15,7 @@ from evergraph.data.stream import Protocol, TaskStream, TaskView, learner_view
 from evergraph.errors import ConfigError
 from evergraph.methods.ftf_er import FTFER, FTFERConfig
 from evergraph.replay.buffer import ReplayBuffer
+from evergraph.replay.selection import Chosen
 from evergraph.runs.build import make_learner
 from evergraph.runs.config import RunConfig
 from evergraph.runs.evaluate import Evaluator
@@ -58,10 +59,10 @@ def kept_nodes(config: RunConfig, stream: TaskStream, monkeypatch: pytest.Monkey
     kept: list[GlobalIds] = []
     choose = FTFER.chosen
 
-    def watching(self: FTFER, task: TaskView, mixed: Any, rng: np.random.Generator) -> NDArray[np.int64]:
-        rows = choose(self, task, mixed, rng)
-        kept.append(GlobalIds(task.node_ids[rows]))
-        return rows
+    def watching(self: FTFER, task: TaskView, mixed: Any, rng: np.random.Generator) -> Chosen:
+        chosen = choose(self, task, mixed, rng)
+        kept.append(GlobalIds(task.node_ids[task.train[chosen.at]]))
+        return chosen
 
     with monkeypatch.context() as patch:
         patch.setattr(FTFER, "chosen", watching)
@@ -252,7 +253,7 @@ def test_the_selection_decides_between_the_top_and_a_draw_in_proportion() -> Non
     drawn = np.zeros(len(view.train))
     rounds = 4000
     for _ in range(rounds):
-        drawn[np.searchsorted(view.train, learner.chosen(view, mixed, rng))] += 1
+        drawn[learner.chosen(view, mixed, rng).at] += 1
     for label in view.classes:
         own = view.train_labels == label
         np.testing.assert_allclose(drawn[own] / rounds, mixed[own] / mixed[own].sum(), atol=0.03)
@@ -360,7 +361,7 @@ def test_snapshots_average_the_gradient_norm_over_the_parameters(monkeypatch: py
     mixed: list[NDArray[np.float64]] = []
     choose = FTFER.chosen
 
-    def watching(self: FTFER, task: TaskView, scores: Any, rng: np.random.Generator) -> NDArray[np.int64]:
+    def watching(self: FTFER, task: TaskView, scores: Any, rng: np.random.Generator) -> Chosen:
         mixed.append(scores)
         return choose(self, task, scores, rng)
 

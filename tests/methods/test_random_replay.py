@@ -32,7 +32,7 @@ def test_every_set_of_nodes_of_a_class_is_equally_likely() -> None:
     rounds = 200 * len(drawn)
     for seed in range(rounds):
         rng = np.random.default_rng(seed)
-        chosen = learner.chosen(view, learner.mixed_scores(view, [], rng), rng)
+        chosen = view.train[learner.chosen(view, learner.mixed_scores(view, [], rng), rng).at]
         drawn[tuple(chosen[np.isin(chosen, members)].tolist())] += 1
     assert len(drawn) == comb(len(members), 2)
     expected = rounds / len(drawn)

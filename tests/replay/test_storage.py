@@ -14,6 +14,7 @@ from evergraph.errors import ConfigError
 from evergraph.methods.ftf_er import FTFER
 from evergraph.replay.buffer import ReplayBuffer
 from evergraph.replay.neighbours import NeighbourStorage
+from evergraph.replay.selection import Chosen
 from evergraph.replay.storage import Storage, StorageConfig, compact, empty_buffer, keep
 from evergraph.runs.build import make_learner
 from evergraph.runs.config import RunConfig
@@ -47,7 +48,7 @@ def view_of(*, sparse_features: bool = False, directed: bool = False) -> TaskVie
 def kept(view: TaskView, storage: Storage, **settings: Any) -> ReplayBuffer:
     buffer = empty_buffer(storage)
     config = StorageConfig(storage=storage, **settings)
-    keep(buffer, view, view.train[:5], config, np.random.default_rng(0))
+    keep(buffer, view, Chosen(np.arange(5), np.ones(5)), config, 5, np.random.default_rng(0))
     assert isinstance(buffer, ReplayBuffer)
     return buffer
 

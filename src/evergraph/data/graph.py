@@ -26,6 +26,7 @@ class Graph:
     labels: (n,) int64, never negative.
     original_ids: (n,) int64, the row of each node in the source it was read from.
     remarks: what a reader of a result on this graph must know (a stand-in, derived features).
+    times: (n,) float64, when each node appeared, on any scale; None where the source does not say.
     """
 
     adjacency: sparse.csr_array
@@ -37,6 +38,7 @@ class Graph:
     class_names: tuple[str, ...] | None = None
     feature_names: tuple[str, ...] | None = None
     remarks: tuple[str, ...] = ()
+    times: NDArray[np.float64] | None = None
 
     @property
     def n_nodes(self) -> int:
@@ -63,6 +65,7 @@ class Graph:
             features=None if self.features is None else self.features[nodes],
             labels=self.labels[nodes],
             original_ids=self.original_ids[nodes],
+            times=None if self.times is None else self.times[nodes],
         )
 
 
@@ -112,6 +115,7 @@ def make_graph(
     class_names: tuple[str, ...] | None = None,
     feature_names: tuple[str, ...] | None = None,
     remarks: tuple[str, ...] = (),
+    times: ArrayLike | None = None,
 ) -> Graph:
     """A validated Graph, or DataError; `directed=None` compares the adjacency with its transpose."""
     matrix = _checked_adjacency(adjacency)
@@ -129,6 +133,7 @@ def make_graph(
         class_names=class_names,
         feature_names=feature_names,
         remarks=remarks,
+        times=None if times is None else _checked_times(times, n),
     )
 
 
@@ -225,3 +230,16 @@ def _checked_labels(labels: ArrayLike, n: int) -> NDArray[np.int64]:
             f"labels must not be negative, got {int(result.min())} instead; -1 for 'unknown' is not one"
         )
     return result
+
+
+def _checked_times(times: ArrayLike, n: int) -> NDArray[np.float64]:
+    try:
+        values = np.asarray(times, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise DataError("the times must be numbers, got something else instead") from None
+    if values.shape != (n,):
+        raise DataError(f"there must be one time for each of the {n} nodes, got shape {values.shape} instead")
+    if not np.isfinite(values).all():
+        bad = int(n - np.isfinite(values).sum())
+        raise DataError(f"every time must be a finite number, got {bad} NaN or infinite values instead")
+    return values

@@ -3,13 +3,11 @@
 from collections.abc import Sequence
 from enum import Enum
 
-import numpy as np
-from numpy.typing import NDArray
 from pydantic import Field
 
 from evergraph.data.stream import TaskView
 from evergraph.methods.base import Learner, MethodEntry
-from evergraph.replay.selection import Selection, select_per_class
+from evergraph.replay.selection import Chosen, Selection, choose_per_class
 from evergraph.replay.storage import Storage, StorageConfig, empty_buffer, keep
 from evergraph.scores import SCORES, ScoreContext, Space
 from evergraph.seeding import Purpose, numpy_generator
@@ -76,15 +74,15 @@ class ERGNN(Learner):
         """Choose nodes of a task and keep them."""
         with watch.phase("select"):
             rng = numpy_generator(self.net.seed, Purpose.SELECTION, task.index)
-            keep(self.buffer, task, self.chosen(task), self.config, rng)
+            keep(self.buffer, task, self.chosen(task), self.config, self.config.budget, rng)
 
-    def chosen(self, task: TaskView) -> NDArray[np.int64]:
-        """The rows of the task's graph to keep: the budget's worth of each class with the highest score."""
+    def chosen(self, task: TaskView) -> Chosen:
+        """The training nodes to keep: the budget's worth of each class with the highest score."""
         config = self.config
         rng = numpy_generator(self.net.seed, Purpose.SELECTION, task.index)
         context = ScoreContext(task, self.net, rng, space=config.space, distance=config.distance)
         scores = SCORES[config.score.value].score(context).value
-        return task.train[select_per_class(scores, task.train_labels, config.budget, Selection.DETERMINISTIC, rng)]
+        return choose_per_class(scores, task.train_labels, config.budget, Selection.DETERMINISTIC, rng)
 
 
 PAPER = "Zhou and Cao, AAAI 2021"

@@ -13,7 +13,7 @@ from pydantic import Field, model_validator
 from evergraph.data.stream import TaskView
 from evergraph.hodge import Orientation
 from evergraph.methods.base import Learner, MethodEntry
-from evergraph.replay.selection import Selection, mix, select_per_class
+from evergraph.replay.selection import Chosen, Selection, choose_per_class, mix
 from evergraph.replay.storage import StorageConfig, empty_buffer, keep
 from evergraph.scores import SCORES, Scope, ScoreContext, Space
 from evergraph.seeding import Purpose, numpy_generator
@@ -87,7 +87,7 @@ class FTFER(Learner):
         with watch.phase("score"):
             mixed = self.mixed_scores(task, snapshots, rng)
         with watch.phase("select"):
-            keep(self.buffer, task, self.chosen(task, mixed, rng), self.config, rng)
+            keep(self.buffer, task, self.chosen(task, mixed, rng), self.config, self.config.budget, rng)
 
     def mixed_scores(
         self, task: TaskView, snapshots: Sequence[Parameters], rng: np.random.Generator
@@ -113,11 +113,10 @@ class FTFER(Learner):
             mixed[members] = mix(loss[members], topology[members], beta)
         return mixed
 
-    def chosen(self, task: TaskView, mixed: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.int64]:
-        """The rows of the task's graph to keep: the budget's worth of each class."""
+    def chosen(self, task: TaskView, mixed: NDArray[np.float64], rng: np.random.Generator) -> Chosen:
+        """The training nodes to keep: the budget's worth of each class."""
         config = self.config
-        kept = select_per_class(mixed, task.train_labels, config.budget, config.selection, rng)
-        return np.sort(task.train[kept])
+        return choose_per_class(mixed, task.train_labels, config.budget, config.selection, rng)
 
 
 PAPER = "Pang et al., ACM MM 2024"

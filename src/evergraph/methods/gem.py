@@ -19,7 +19,7 @@ from evergraph.data.stream import Setting, TaskView
 from evergraph.errors import ConvergenceError
 from evergraph.methods.base import Learner, MethodEntry
 from evergraph.replay.buffer import ReplayBuffer
-from evergraph.replay.selection import Selection, select_per_class
+from evergraph.replay.selection import Selection, choose_per_class
 from evergraph.seeding import Purpose, numpy_generator
 from evergraph.training.loop import Batch, batch_loss
 from evergraph.training.narrowing import occurring_features
@@ -61,15 +61,15 @@ class GEM(Learner):
         with watch.phase("select"):
             rng = numpy_generator(self.net.seed, Purpose.SELECTION, task.index)
             chance = rng.random(len(task.train))
-            kept = select_per_class(chance, task.train_labels, self.config.budget, Selection.DETERMINISTIC, rng)
-            self.buffer.add(task.graph, task.train[kept], task.train_labels[kept])
+            chosen = choose_per_class(chance, task.train_labels, self.config.budget, Selection.DETERMINISTIC, rng)
+            self.buffer.store(task, self.buffer.admit(task, chosen, self.config.budget))
 
     def memories(self) -> list[Batch]:
-        """One batch for each past task."""
-        graph = self.buffer.graph
+        """One batch for each past task of which something is kept."""
+        graph, ranks = self.buffer.graph, self.buffer.ranks
         if graph is None:
             return []
-        tasks = self.net.task_of_class.cpu().numpy()[graph.labels]
+        tasks = self.net.task_of_class.cpu().numpy()[graph.labels] if ranks is None else ranks.tasks
         only_known = self.config.past_classes is PastClasses.KNOWN and self.net.setting is Setting.CLASS_IL
         batches = []
         for index in np.unique(tasks):

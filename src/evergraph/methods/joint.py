@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from evergraph.data.stream import TaskView
 from evergraph.methods.base import Learner, MethodEntry, NoSettings
 from evergraph.training.net import Net, Part
@@ -9,7 +11,10 @@ from evergraph.watch import Watch
 
 
 class Joint(Learner):
-    """The only method that sees the past: it keeps nothing, the earlier tasks are handed to it again."""
+    """The only method that sees the past: it keeps nothing, the earlier tasks are handed to it again.
+
+    Every class counts alike, in however many tasks it arrives.
+    """
 
     def __init__(self, net: Net, config: NoSettings):
         super().__init__(net)
@@ -18,7 +23,8 @@ class Joint(Learner):
         self.net.restart(task.index)
         for view in (*past, task):
             self.net.grow(view)
-        self.net.fit(task, self.net.batches([Part.of(view) for view in (*past, task)]), watch)
+        sizes = np.bincount(np.concatenate([view.train_labels for view in (*past, task)]))
+        self.net.fit(task, self.net.batches([Part.of(view, sizes=sizes) for view in (*past, task)]), watch)
 
 
 ENTRY = MethodEntry(

@@ -7,8 +7,8 @@ from pydantic import Field
 from evergraph.data.stream import TaskView
 from evergraph.methods.base import Learner, MethodEntry
 from evergraph.replay.buffer import ReplayBuffer
-from evergraph.replay.neighbours import NeighbourStorage, sample_neighbours
-from evergraph.replay.selection import Selection, select_per_class
+from evergraph.replay.neighbours import NeighbourStorage, neighbour_budget, sample_neighbours
+from evergraph.replay.selection import Selection, choose_per_class
 from evergraph.seeding import Purpose, numpy_generator
 from evergraph.training.balance import BalanceConfig
 from evergraph.training.net import Net, Part
@@ -51,12 +51,12 @@ class SSM(Learner):
         config = self.config
         rng = numpy_generator(self.net.seed, Purpose.SELECTION, task.index)
         chance = rng.random(len(task.train))
-        centres = task.train[
-            select_per_class(chance, task.train_labels, config.budget, Selection.DETERMINISTIC, rng)
-        ]
-        budget = config.neighbour_budget * len(task.classes)
-        extra = sample_neighbours(task.graph, centres, config.neighbours, budget, config.hops, rng)
-        self.buffer.add_with_neighbours(task.graph, centres, extra)
+        centres = choose_per_class(chance, task.train_labels, config.budget, Selection.DETERMINISTIC, rng)
+        centres = self.buffer.admit(task, centres, config.budget, config.hops)
+        budget = neighbour_budget(task, len(centres.at), config.neighbour_budget, config.budget)
+        nodes = task.train[centres.at]
+        extra = sample_neighbours(task.graph, nodes, config.neighbours, budget, config.hops, rng)
+        self.buffer.store(task, centres, extra)
 
 
 PAPER = "Zhang et al., ICDM 2022"

@@ -1,6 +1,7 @@
 """ReplayBuffer: the chosen nodes of past tasks, with their features, labels and stored edges."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,17 +12,89 @@ from torch import Tensor
 
 from evergraph.data.graph import Features, Graph, csr
 from evergraph.data.stream import HIDDEN, TaskView
+from evergraph.replay.selection import Chosen, winners
 from evergraph.replay.usage import MemoryUsage
 from evergraph.training.loop import Batch
 from evergraph.training.net import Net, Part
 
 
+@dataclass(frozen=True)
+class Ranks:
+    """What is kept of nodes beside the graph where classes come back: (nodes,) each.
+
+    keys: by which a node was chosen, NaN for a neighbour; tasks: in which it arrived.
+    """
+
+    keys: NDArray[np.float64]
+    tasks: NDArray[np.int64]
+
+
 class ReplayBuffer:
-    """A graph that grows by one disjoint component a task; `in_loss` marks the nodes whose loss is replayed."""
+    """A graph that grows by one disjoint component a task; `in_loss` marks the nodes whose loss is replayed.
+
+    Where classes come back, `ranks` holds what decides which nodes of a class stay when others arrive; else None.
+    """
 
     def __init__(self) -> None:
         self.graph: Graph | None = None
         self.in_loss: NDArray[np.bool_] = np.zeros(0, dtype=bool)
+        self.ranks: Ranks | None = None
+
+    def admit(self, task: TaskView, chosen: Chosen, budget: int, hops: int = 0) -> Chosen:
+        """Those of a task's chosen training nodes that get a place, if every class keeps its budget.
+
+        Stored and chosen nodes of a class compete by their keys, of equal ones the stored come first. Stored nodes
+        that lose leave, and with them the neighbours that are not within `hops` of a node that stays.
+        """
+        if self.graph is None or self.ranks is None:
+            return chosen
+        rows = np.flatnonzero(self.in_loss)
+        labels = np.concatenate([self.graph.labels[rows], task.train_labels[chosen.at]])
+        keys = np.concatenate([self.ranks.keys[rows], chosen.keys])
+        wins = winners(labels, keys, budget)
+        self._keep(rows[wins[: len(rows)]], hops)
+        new = wins[len(rows) :]
+        return Chosen(chosen.at[new], chosen.keys[new])
+
+    def _keep(self, centres: NDArray[np.int64], hops: int) -> None:
+        """Keep these nodes and the neighbours that are within so many hops of them, nothing else."""
+        if self.graph is None or self.ranks is None or len(centres) == self.in_loss.sum():
+            return
+        stays = np.zeros(self.graph.n_nodes, dtype=bool)
+        stays[centres] = True
+        may_stay = stays | ~self.in_loss
+        for _ in range(hops):
+            stays |= may_stay & (self.graph.adjacency.T @ stays.astype(np.float32) > 0)
+        kept = np.flatnonzero(stays)
+        cut = self.graph.subgraph(kept)
+        self.graph = _bare(cut.adjacency, cut.features, cut.labels, directed=cut.directed)
+        self.in_loss = self.in_loss[kept]
+        self.ranks = Ranks(self.ranks.keys[kept], self.ranks.tasks[kept])
+
+    def store(
+        self,
+        task: TaskView,
+        chosen: Chosen,
+        neighbours: NDArray[np.int64] | None = None,
+        alone: Graph | None = None,
+    ) -> None:
+        """Add chosen training nodes of a task with the edges between them, or as the nodes of another graph.
+
+        Neighbours, rows of the task's graph, bring no label and no loss.
+        """
+        if not len(chosen.at):
+            return
+        nodes = task.train[chosen.at]
+        extra = np.zeros(0, dtype=np.int64) if neighbours is None else neighbours
+        if alone is None:
+            self.add_with_neighbours(task.graph, nodes, extra)
+        else:
+            self.add(alone, np.arange(len(nodes)), task.graph.labels[nodes])
+        if task.classes_return:
+            keys = np.concatenate([chosen.keys, np.full(len(extra), np.nan)])
+            new = Ranks(keys, np.full(len(keys), task.index))
+            old = self.ranks or Ranks(new.keys[:0], new.tasks[:0])
+            self.ranks = Ranks(np.concatenate([old.keys, new.keys]), np.concatenate([old.tasks, new.tasks]))
 
     def add(
         self,
@@ -78,6 +151,8 @@ class ReplayBuffer:
             return {}
         features, directed = self.graph.features, np.array(self.graph.directed)
         arrays = {"labels": self.graph.labels, "in_loss": self.in_loss, "directed": directed}
+        if self.ranks is not None:
+            arrays |= {"keys": self.ranks.keys, "tasks": self.ranks.tasks}
         arrays |= _parts("adjacency", self.graph.adjacency)
         arrays |= {"features": features} if isinstance(features, np.ndarray) else _parts("features", features)
         return {f"buffer.{name}": torch.as_tensor(array) for name, array in arrays.items()}
@@ -91,6 +166,7 @@ class ReplayBuffer:
             directed = bool(held["directed"])
             self.graph = _bare(_matrix("adjacency", held), features, held["labels"], directed=directed)
             self.in_loss = held["in_loss"]
+            self.ranks = Ranks(held["keys"], held["tasks"]) if "keys" in held else None
 
 
 def _side_by_side(first: Graph, second: Graph) -> Graph:

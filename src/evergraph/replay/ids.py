@@ -9,6 +9,7 @@ from torch import Tensor
 
 from evergraph.data.stream import TaskView
 from evergraph.errors import DataError
+from evergraph.replay.selection import Chosen, winners
 from evergraph.replay.usage import MemoryUsage
 from evergraph.training.net import Part
 
@@ -19,16 +20,30 @@ class IdBuffer:
     def __init__(self) -> None:
         self.ids: NDArray[np.int64] = np.zeros(0, dtype=np.int64)
         self.labels: NDArray[np.int64] = np.zeros(0, dtype=np.int64)
+        self.keys: NDArray[np.float64] = np.zeros(0)
 
     @property
     def n_replayed(self) -> int:
         """The nodes whose loss is replayed."""
         return len(self.ids)
 
-    def add(self, task: TaskView, chosen: NDArray[np.int64]) -> None:
-        """Keep the ids and labels of these rows of a task's graph."""
-        self.ids = np.concatenate([self.ids, task.node_ids[chosen]])
-        self.labels = np.concatenate([self.labels, task.graph.labels[chosen]])
+    def admit(self, task: TaskView, chosen: Chosen, budget: int, hops: int = 0) -> Chosen:
+        """As `ReplayBuffer.admit`."""
+        if not len(self.keys):
+            return chosen
+        labels = np.concatenate([self.labels, task.train_labels[chosen.at]])
+        wins = winners(labels, np.concatenate([self.keys, chosen.keys]), budget)
+        stays, new = wins[: len(self.ids)], wins[len(self.ids) :]
+        self.ids, self.labels, self.keys = self.ids[stays], self.labels[stays], self.keys[stays]
+        return Chosen(chosen.at[new], chosen.keys[new])
+
+    def store(self, task: TaskView, chosen: Chosen) -> None:
+        """Keep the ids and labels of chosen training nodes, and their keys where classes come back."""
+        nodes = task.train[chosen.at]
+        self.ids = np.concatenate([self.ids, task.node_ids[nodes]])
+        self.labels = np.concatenate([self.labels, task.graph.labels[nodes]])
+        if task.classes_return:
+            self.keys = np.concatenate([self.keys, chosen.keys])
 
     def parts(self, task: TaskView, scale: float) -> list[Part]:
         """The kept nodes where they are in the task's graph; DataError where one is not there."""
@@ -46,15 +61,17 @@ class IdBuffer:
         return [Part(task.graph, rows, self.labels, scale)]
 
     def memory(self) -> MemoryUsage:
-        return MemoryUsage(nodes=len(self.ids), bytes=self.ids.nbytes + self.labels.nbytes)
+        return MemoryUsage(nodes=len(self.ids), bytes=self.ids.nbytes + self.labels.nbytes + self.keys.nbytes)
 
     def state(self) -> dict[str, Tensor]:
         """The buffer as named tensors; nothing while it is empty."""
         if not len(self.ids):
             return {}
-        return {"buffer.ids": torch.as_tensor(self.ids), "buffer.labels": torch.as_tensor(self.labels)}
+        state = {"buffer.ids": torch.as_tensor(self.ids), "buffer.labels": torch.as_tensor(self.labels)}
+        return state | ({"buffer.keys": torch.as_tensor(self.keys)} if len(self.keys) else {})
 
     def load_state(self, state: Mapping[str, Tensor]) -> None:
         """The inverse of `state`."""
         if "buffer.ids" in state:
             self.ids, self.labels = (state[f"buffer.{name}"].cpu().numpy() for name in ("ids", "labels"))
+            self.keys = state["buffer.keys"].cpu().numpy() if "buffer.keys" in state else np.zeros(0)

@@ -1,11 +1,13 @@
 """Neighbours stored with the chosen nodes, drawn hop by hop (Zhang et al., 2022, SSM)."""
 
+import math
 from enum import Enum
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evergraph.data.graph import Graph, row_entries
+from evergraph.data.stream import TaskView
 
 
 class NeighbourStorage(Enum):
@@ -14,6 +16,17 @@ class NeighbourStorage(Enum):
     NONE = "none"
     RANDOM = "random"
     DEGREE = "degree"
+
+
+def neighbour_budget(task: TaskView, centres: int, per_class: int, centres_per_class: int) -> int:
+    """The neighbours to store a hop: so many for each class of the task.
+
+    Where classes come back, few of a task's nodes may get a place beside those that are kept: then in proportion
+    to the centres that did, ⌈per class · centres / centres per class⌉.
+    """
+    if task.classes_return:
+        return math.ceil(per_class * centres / centres_per_class)
+    return per_class * len(task.classes)
 
 
 def sample_neighbours(

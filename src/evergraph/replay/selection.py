@@ -1,5 +1,6 @@
 """From scores to chosen nodes: min-max normalisation, the mix of two scores, and the selection per class."""
 
+from dataclasses import dataclass
 from enum import Enum
 
 import numpy as np
@@ -35,18 +36,66 @@ def select(scores: NDArray[np.float64], budget: int, how: Selection, rng: np.ran
     """
     if budget >= len(scores):
         return np.arange(len(scores))
-    keys = scores
-    if how is Selection.PROBABILISTIC:
-        keys = np.log(np.maximum(scores, TINY)) + rng.gumbel(size=len(scores))
+    return top(sort_keys(scores, how, rng), budget)
+
+
+def sort_keys(scores: NDArray[np.float64], how: Selection, rng: np.random.Generator) -> NDArray[np.float64]:
+    """The keys by whose order nodes are chosen: the score, or its logarithm plus Gumbel noise.
+
+    The b highest keys of several groups together are what a choice of b from all of them would be.
+    """
+    if how is Selection.DETERMINISTIC:
+        return scores
+    noisy: NDArray[np.float64] = np.log(np.maximum(scores, TINY)) + rng.gumbel(size=len(scores))
+    return noisy
+
+
+def top(keys: NDArray[np.float64], budget: int) -> NDArray[np.int64]:
+    """The positions of the highest keys, ascending; of equal ones, those that come first."""
     return np.sort(np.argsort(-keys, kind="stable")[:budget])
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """Chosen nodes: their positions, ascending, and the keys by which they were chosen."""
+
+    at: NDArray[np.int64]
+    keys: NDArray[np.float64]
+
+
+def choose_per_class(
+    scores: NDArray[np.float64],
+    labels: NDArray[np.int64],
+    budget: int,
+    how: Selection,
+    rng: np.random.Generator,
+) -> Chosen:
+    """The nodes to keep: the budget's worth of each class.
+
+    A class that is kept as a whole needs no draw from `rng`; its keys come from a generator of their own.
+    """
+    keys = np.empty(len(scores))
+    (spare,) = rng.spawn(1)
+    kept = []
+    for label in np.unique(labels):
+        members = np.flatnonzero(labels == label)
+        keys[members] = sort_keys(scores[members], how, rng if budget < len(members) else spare)
+        kept.append(members[top(keys[members], budget)])
+    at = np.sort(np.concatenate(kept))
+    return Chosen(at, keys[at])
 
 
 def select_per_class(
     scores: NDArray[np.float64], labels: NDArray[np.int64], budget: int, how: Selection, rng: np.random.Generator
 ) -> NDArray[np.int64]:
     """The positions of the nodes to keep, ascending: at most `budget` of each class."""
-    kept = []
+    return choose_per_class(scores, labels, budget, how, rng).at
+
+
+def winners(labels: NDArray[np.int64], keys: NDArray[np.float64], budget: int) -> NDArray[np.bool_]:
+    """Which nodes have the `budget` highest keys of their class, of equal ones the first: (nodes,)."""
+    wins = np.zeros(len(labels), dtype=bool)
     for label in np.unique(labels):
         members = np.flatnonzero(labels == label)
-        kept.append(members[select(scores[members], budget, how, rng)])
-    return np.sort(np.concatenate(kept))
+        wins[members[top(keys[members], budget)]] = True
+    return wins

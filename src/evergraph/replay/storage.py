@@ -13,8 +13,9 @@ from evergraph.data.graph import Features, Graph
 from evergraph.data.stream import TaskView
 from evergraph.replay.buffer import ReplayBuffer
 from evergraph.replay.ids import IdBuffer
-from evergraph.replay.neighbours import NeighbourStorage, sample_neighbours
+from evergraph.replay.neighbours import NeighbourStorage, neighbour_budget, sample_neighbours
 from evergraph.replay.propagation import propagated
+from evergraph.replay.selection import Chosen
 
 Buffer: TypeAlias = ReplayBuffer | IdBuffer
 
@@ -72,23 +73,33 @@ def empty_buffer(storage: Storage) -> Buffer:
 def keep(
     buffer: Buffer,
     task: TaskView,
-    chosen: NDArray[np.int64],
+    chosen: Chosen,
     config: StorageConfig,
+    budget: int,
     rng: np.random.Generator,
 ) -> None:
-    """Add the chosen rows of a task's graph to the buffer, as the settings say."""
-    graph = task.graph
+    """Give chosen training nodes of a task their places in the buffer, as the settings say.
+
+    budget: nodes of each class; where classes come back, kept and chosen nodes compete for it.
+    """
+    with_neighbours = config.sampled is not NeighbourStorage.NONE
+    chosen = buffer.admit(task, chosen, budget, config.hops if with_neighbours else 0)
+    nodes = task.train[chosen.at]
     if isinstance(buffer, IdBuffer):
-        buffer.add(task, chosen)
+        buffer.store(task, chosen)
     elif config.storage in (Storage.EMBEDDING, Storage.NODES):
-        own = None if graph.features is None else graph.features[chosen]
-        rows = compact(propagated(graph, chosen)) if config.storage is Storage.EMBEDDING else own
-        alone = edgeless(rows, graph.labels[chosen], directed=graph.directed)
-        buffer.add(alone, np.arange(len(chosen)), alone.labels)
+        buffer.store(task, chosen, alone=without_edges(task.graph, nodes, config.storage))
     else:
-        budget = config.neighbour_budget * len(task.classes)
-        extra = sample_neighbours(graph, chosen, config.sampled, budget, config.hops, rng)
-        buffer.add_with_neighbours(graph, chosen, extra)
+        extra_budget = neighbour_budget(task, len(nodes), config.neighbour_budget, budget)
+        extra = sample_neighbours(task.graph, nodes, config.sampled, extra_budget, config.hops, rng)
+        buffer.store(task, chosen, extra)
+
+
+def without_edges(graph: Graph, nodes: NDArray[np.int64], storage: Storage) -> Graph:
+    """Some nodes as a graph in which none has a neighbour; their features, or the rows of Â² X."""
+    own = None if graph.features is None else graph.features[nodes]
+    rows = compact(propagated(graph, nodes)) if storage is Storage.EMBEDDING else own
+    return edgeless(rows, graph.labels[nodes], directed=graph.directed)
 
 
 def compact(values: Features) -> Features:

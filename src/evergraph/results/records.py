@@ -12,7 +12,7 @@ from evergraph.errors import StoreError
 from evergraph.files import make_folder, write_atomically
 from evergraph.replay.usage import MemoryUsage
 from evergraph.results.projection import Projection, read_projection
-from evergraph.results.summary import Averages, summarise
+from evergraph.results.summary import Averages, SoFar, summarise
 from evergraph.results.validation import TUNED, best_on_validation
 from evergraph.runs.record import SCHEMA_VERSION, DataRecord
 from evergraph.runs.store import RunStore
@@ -47,6 +47,8 @@ class SmallRecord(BaseModel):
     matrix: list[list[float | None]] = Field(min_length=1)
     matrix_local: list[list[float | None]] | None = None
     matrix_global: list[list[float | None]] | None = None
+    so_far_local: SoFar | None = None
+    so_far_global: SoFar | None = None
     learning_accuracy: float
     per_class: list[float | None] = Field(min_length=1)
     plain: Averages

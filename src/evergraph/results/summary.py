@@ -27,6 +27,36 @@ class Averages(BaseModel):
         return cls(aa=metrics.average_accuracy(matrix) * 100, af=metrics.average_forgetting(matrix) * 100)
 
 
+class SoFar(BaseModel):
+    """Accuracy in percent on all test nodes so far, whatever task they arrived in.
+
+    plain, balanced: after each task, every node or every class counting alike; area_*: under these curves;
+    class_forgetting: final minus best of each class, None where it has no test nodes; forgetting: the mean.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    plain: list[float]
+    balanced: list[float]
+    area_plain: float
+    area_balanced: float
+    class_forgetting: list[float | None]
+    forgetting: float
+
+    @classmethod
+    def of(cls, counts: metrics.Counts) -> "SoFar":
+        plain, balanced = counts.plain_so_far() * 100, counts.balanced_so_far() * 100
+        lost = metrics.forgetting_from_best(counts.per_class())
+        return cls(
+            plain=plain.tolist(),
+            balanced=balanced.tolist(),
+            area_plain=metrics.area(plain),
+            area_balanced=metrics.area(balanced),
+            class_forgetting=percent(lost),
+            forgetting=float(np.nanmean(lost)) * 100,
+        )
+
+
 class Summary(BaseModel):
     """A finished run; accuracies in percent, not rounded, class-balanced on test nodes unless named otherwise.
 
@@ -46,6 +76,9 @@ class Summary(BaseModel):
     matrix_local: list[list[float | None]] | None
     matrix_global: list[list[float | None]] | None
     aa_curve: list[float]
+    so_far: SoFar
+    so_far_local: SoFar | None
+    so_far_global: SoFar | None
     learning_accuracy: float
     backward_transfer: float
     per_class: list[float | None]
@@ -72,6 +105,7 @@ def summarise(record: Record) -> Summary:
         **in_both_protocols(record),
         matrix=[percent(row) for row in matrix],
         aa_curve=[float(value) * 100 for value in metrics.accuracy_curve(matrix)],
+        so_far=SoFar.of(test),
         learning_accuracy=metrics.learning_accuracy(matrix) * 100,
         backward_transfer=metrics.backward_transfer(matrix) * 100,
         per_class=percent(test.per_class()[-1]),
@@ -90,14 +124,16 @@ def learning_seconds(summary: Summary) -> float:
 
 
 def in_both_protocols(record: Record) -> dict[str, Any]:
-    """AA, AF and matrix of a run, local (task graphs) and global (whole graph)."""
+    """AA, AF, matrix and accuracy so far of a run, local (task graphs) and global (whole graph)."""
     found: dict[str, Any] = {}
     for name, protocol in (("local", "task-graphs"), ("global", "whole-graph")):
-        matrix = record.counts("test", protocol).balanced() if record.tested(protocol) else None
+        counts = record.counts("test", protocol) if record.tested(protocol) else None
+        matrix = None if counts is None else counts.balanced()
         averages = None if matrix is None else Averages.of(matrix)
         found[f"aa_{name}"] = averages and averages.aa
         found[f"af_{name}"] = averages and averages.af
         found[f"matrix_{name}"] = None if matrix is None else [percent(row) for row in matrix]
+        found[f"so_far_{name}"] = None if counts is None else SoFar.of(counts)
     return found
 
 

@@ -7,13 +7,16 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor
 
-from evergraph.data.stream import Protocol, Setting, Task, TaskStream
+from evergraph.data.stream import TEST, VAL, Protocol, Setting, Task, TaskStream
 from evergraph.methods.base import Learner
 
 
 @dataclass(frozen=True)
 class Correct:
-    """Correctly classified nodes of each class so far: (classes seen,) each."""
+    """Correctly classified nodes of each cell (a task and one of its classes) so far: (cells so far,) each.
+
+    Where classes do not come back, the cells are the classes.
+    """
 
     val: NDArray[np.int64]
     test: NDArray[np.int64]
@@ -59,12 +62,15 @@ class Evaluator:
         return _Prepared(self.learner.outputs(graph, rows), graph.labels[rows], task_of[rows], is_test[rows])
 
     def _count(self, parts: list[_Prepared], now: int) -> Correct:
-        n_classes = self.stream.classes_of(now).stop
-        val, test = np.zeros((2, n_classes), dtype=np.int64)
+        cells, n_classes = self.stream.cells, self.stream.n_classes
+        so_far = int((cells.task <= now).sum())
+        keys = cells.task * n_classes + cells.label
+        val, test = np.zeros((2, so_far), dtype=np.int64)
         for part in parts:
             hit = self._predict(part) == part.labels
-            test += np.bincount(part.labels[hit & part.is_test], minlength=n_classes)
-            val += np.bincount(part.labels[hit & ~part.is_test], minlength=n_classes)
+            cell = np.searchsorted(keys, part.tasks * n_classes + part.labels)
+            test += np.bincount(cell[hit & part.is_test], minlength=so_far)
+            val += np.bincount(cell[hit & ~part.is_test], minlength=so_far)
         return Correct(val, test)
 
     def _predict(self, part: _Prepared) -> NDArray[np.int64]:
@@ -72,15 +78,13 @@ class Evaluator:
         if self.stream.config.setting is Setting.TASK_IL:
             logits = logits.copy()
             for index in np.unique(part.tasks):
-                own = self.stream.classes_of(int(index))
                 others = np.ones(logits.shape[1], dtype=bool)
-                others[own.start : own.stop] = False
+                others[list(self.stream.classes_of(int(index)))] = False
                 logits[np.ix_(part.tasks == index, others)] = -np.inf
         best: NDArray[np.int64] = logits.argmax(axis=1)
         return best
 
 
 def totals(stream: TaskStream) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The number of validation and of test nodes of each class."""
-    sizes = np.array([[len(part) for part in split] for split in stream.splits], dtype=np.int64)
-    return sizes[:, 1], sizes[:, 2]
+    """The number of validation and of test nodes of each cell."""
+    return stream.cells.sizes[:, VAL], stream.cells.sizes[:, TEST]

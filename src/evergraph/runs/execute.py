@@ -143,7 +143,9 @@ def data_record(stream: TaskStream) -> DataRecord:
 
 def _fingerprint(graph: Graph) -> str:
     digest = hashlib.sha256()
-    for part in (graph.adjacency, graph.labels, graph.features):
+    for part in (graph.adjacency, graph.labels, graph.features, graph.times):
+        if part is None:
+            continue
         arrays = [part.indptr, part.indices, part.data] if isinstance(part, sparse.csr_array) else [part]
         for array in arrays:
             digest.update(np.ascontiguousarray(array).data)
@@ -158,7 +160,8 @@ def make_record(config: RunConfig, stream: TaskStream, tasks: list[TaskRecord]) 
         changed=sorted(config.changed()),
         versions={**versions(), **config.plugin_sources()},
         data=tasks[-1].data,
-        first_class=[stream.classes_of(index).start for index in range(len(stream))] + [stream.n_classes],
+        first_class=[stream.known(index - 1) for index in range(len(stream) + 1)],
+        cells=_cells(stream),
         total=dict(zip(("val", "test"), (part.tolist() for part in totals(stream)), strict=True)),
         correct=by_split([task.correct for task in tasks]),
         correct_in={
@@ -171,6 +174,13 @@ def make_record(config: RunConfig, stream: TaskStream, tasks: list[TaskRecord]) 
         peak_bytes=max(task.peak_bytes for task in tasks),
         finished=tasks[-1].finished,
     )
+
+
+def _cells(stream: TaskStream) -> list[tuple[int, int]] | None:
+    """The task and the class of each cell; None where the cells are the classes."""
+    if not stream.classes_return:
+        return None
+    return list(zip(stream.cells.task.tolist(), stream.cells.label.tolist(), strict=True))
 
 
 def by_split(rows: list[dict[str, list[int]]]) -> dict[str, list[list[int]]]:

@@ -8,8 +8,9 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from evergraph.replay.usage import MemoryUsage
 from evergraph.runs.metrics import Counts
 
-SCHEMA_VERSION = 2
-"""2 has `schema_version` and `changed`; files without a version are of version 1 and have neither."""
+SCHEMA_VERSION = 3
+"""3 has `cells` where classes come back; 2 has `schema_version` and `changed`; files without a version are of
+version 1 and have none of these."""
 
 
 class _Part(BaseModel):
@@ -34,7 +35,7 @@ class DataRecord(_Part):
 
 
 class TaskRecord(_Part):
-    """What one finished task yielded: correct predictions of each class so far, by split.
+    """What one finished task yielded: correct predictions of each cell so far, by split.
 
     correct: in the protocol of the run; correct_in: in the others, by protocol.
     """
@@ -52,9 +53,11 @@ class Record(_Part):
     """A finished run.
 
     config: all settings; changed: the dotted names of those that differ from their defaults (None in version 1).
-    first_class: the first class of each task and, last, the number of classes; total: nodes of each class, by
-    split; correct: for each task learned the correct predictions of each class so far, by split, in the protocol of
-    the run; correct_in: the same in other protocols, by name (empty in records of before).
+    first_class: the first new class of each task and, last, the number of classes. A cell is a task and one of its
+    classes; cells: (task, class) of each, ascending; None where classes do not come back: then a cell is a class.
+    total: nodes of each cell, by split; correct: for each task learned the correct predictions of each cell so far,
+    by split, in the protocol of the run; correct_in: the same in other protocols, by name (empty in records of
+    before).
     """
 
     schema_version: int = Field(1, ge=1)
@@ -63,6 +66,7 @@ class Record(_Part):
     versions: dict[str, str]
     data: DataRecord
     first_class: list[int]
+    cells: list[tuple[int, int]] | None = None
     total: dict[str, list[int]]
     correct: dict[str, list[list[int]]]
     correct_in: dict[str, dict[str, list[list[int]]]] = {}
@@ -73,6 +77,8 @@ class Record(_Part):
 
     @model_validator(mode="after")
     def _counts_fit(self) -> "Record":
+        if self.cells is not None and any(len(total) != len(self.cells) for total in self.total.values()):
+            raise ValueError(f"totals of {len(self.cells)} cells are wanted, got others instead")
         counts = (self.correct, *self.correct_in.values())
         for split, total in self.total.items():
             for row in (row for tested in counts for row in tested.get(split, [])):
@@ -98,4 +104,12 @@ class Record(_Part):
         correct = np.full((len(rows), len(total)), -1, dtype=np.int64)
         for index, row in enumerate(rows):
             correct[index, : len(row)] = row
-        return Counts(correct, total, np.array(self.first_class, dtype=np.int64))
+        if self.cells is None:
+            return Counts(correct, total, np.array(self.first_class, dtype=np.int64))
+        task, label = np.array(self.cells, dtype=np.int64).T
+        return Counts(correct, total, np.searchsorted(task, np.arange(len(rows) + 1)), label)
+
+    @property
+    def classes_return(self) -> bool:
+        """Whether a class may have arrived in several tasks."""
+        return self.cells is not None

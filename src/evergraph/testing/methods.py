@@ -7,15 +7,17 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from numpy.typing import NDArray
 from scipy import sparse
 
 from evergraph.config import Settings, validated
 from evergraph.data.graph import make_graph
 from evergraph.data.stream import TaskView
-from evergraph.methods import METHODS
+from evergraph.methods import METHODS, Learner
 from evergraph.runs.build import make_learner
 from evergraph.runs.config import RunConfig
 from evergraph.testing.samples import (
+    COMING_BACK,
     assert_same_bits,
     learn_tasks,
     learned,
@@ -25,6 +27,7 @@ from evergraph.testing.samples import (
     run_config,
     stream_of,
     tiny_graph,
+    with_wild_hidden_nodes,
 )
 from evergraph.watch import Watch
 
@@ -136,11 +139,49 @@ class MethodContract:
         fields = METHODS[name].config.model_fields
         method = {"name": name, **({"budget": 2} if "budget" in fields else {})}
         config = run_config(method=method, backbone={"hidden": 8})
-        state = learned(config, stream_of(tiny_graph((9,) * 4), config)).state()
-        buffers = [value.tolist() for key, value in state.items() if key.endswith("buffer.labels")]
-        labels = [label for buffer in buffers for label in buffer if label >= 0]
-        counts = np.bincount(labels, minlength=4).tolist()
+        counts = labels_kept(learned(config, stream_of(tiny_graph((9,) * 4), config)), 4).tolist()
         assert counts == ([2] * 4 if "budget" in fields else [0] * 4)
+
+    @pytest.mark.parametrize("between", [False, True])
+    @pytest.mark.parametrize("kind", list(COMING_BACK))
+    def test_classes_that_come_back(self, name: str, kind: str, between: bool) -> None:
+        stream = {**COMING_BACK[kind], "inter_task_edges": between}
+        outputs_are_sound(quick_config(name, stream=stream), tiny_graph((9, 6, 12, 9)))
+
+    @pytest.mark.parametrize("kind", list(COMING_BACK))
+    def test_a_learner_of_classes_that_come_back_resumes_bit_by_bit(self, name: str, kind: str) -> None:
+        method = {"name": name, **({"budget": 2} if "budget" in METHODS[name].config.model_fields else {})}
+        resumes_bit_by_bit(
+            run_config(method=method, backbone={"hidden": 8}, stream={**COMING_BACK[kind], "inductive": True})
+        )
+
+    @pytest.mark.parametrize("kind", list(COMING_BACK))
+    def test_a_class_that_comes_back_keeps_its_budget(self, name: str, kind: str) -> None:
+        """After each task the memory has a label of each training node of a class so far, but of at most 2."""
+        fields = METHODS[name].config.model_fields
+        method = {"name": name, **({"budget": 2} if "budget" in fields else {})}
+        config = run_config(method=method, backbone={"hidden": 8}, stream=COMING_BACK[kind])
+        stream = stream_of(tiny_graph((9, 6, 12, 9)), config)
+        learner = make_learner(config, 5)
+        so_far = np.zeros(4, dtype=np.int64)
+        for index in range(len(stream)):
+            learn_tasks(learner, config, stream, range(index, index + 1))
+            task = stream.alone(index)
+            so_far += np.bincount(task.graph.labels[task.train], minlength=4)
+            wanted = np.minimum(so_far, 2) if "budget" in fields else np.zeros(4)
+            assert labels_kept(learner, 4).tolist() == wanted.tolist()
+
+    @pytest.mark.parametrize("kind", ["classes", *COMING_BACK])
+    @pytest.mark.parametrize("between", [False, True])
+    def test_inductive_learning_sees_training_nodes_only(self, name: str, between: bool, kind: str) -> None:
+        """Other features and edges of validation and test nodes leave every bit of the state as it was."""
+        settings = {**COMING_BACK.get(kind, {}), "inter_task_edges": between, "inductive": True}
+        scope = {"scope": "full"} if "scope" in METHODS[name].config.model_fields else {}
+        config = run_config(method={"name": name, **scope}, backbone={"hidden": 8}, stream=settings)
+        graph = tiny_graph((9,) * 4)
+        stream = stream_of(graph, config)
+        other = stream_of(with_wild_hidden_nodes(stream, graph, seed=1), config)
+        assert_same_bits(learned(config, stream).state(), learned(config, other).state())
 
     @pytest.mark.parametrize("backbone", BUILT_IN)
     @pytest.mark.parametrize("setting", SETTINGS)
@@ -171,6 +212,13 @@ class MethodContract:
                 *past, task = (with_hidden(view, hidden) for view in stream.views(index, with_past=True))
                 learner.learn(task, past if METHODS[name].sees_past else [], Watch())
         assert_same_bits(learners[0].state(), learners[1].state())
+
+
+def labels_kept(learner: Learner, n_classes: int) -> NDArray[np.int64]:
+    """How many nodes of each class have a label in what a learner keeps."""
+    held = [value.numpy() for key, value in learner.state().items() if key.endswith("buffer.labels")]
+    labels = np.concatenate([np.zeros(0, dtype=np.int64), *held])
+    return np.bincount(labels[labels >= 0], minlength=n_classes)
 
 
 def contents(view: TaskView) -> list[bytes]:

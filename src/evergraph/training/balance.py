@@ -28,9 +28,11 @@ class BalanceConfig(Settings):
     balance: Balance = Balance.WEIGHT
     tau: float = Field(1.0, ge=0)
 
-    def node_weights(self, labels: NDArray[np.int64], scale: float) -> NDArray[np.float64]:
-        """The weight of each node of a batch; together they are `scale` times the number of its classes."""
-        weights: NDArray[np.float64] = scale / np.bincount(labels)[labels]
+    def node_weights(
+        self, labels: NDArray[np.int64], scale: float, sizes: NDArray[np.int64] | None = None
+    ) -> NDArray[np.float64]:
+        """The weight of each node of a batch: `scale` / (nodes of its class, in the batch or as given)."""
+        weights: NDArray[np.float64] = scale / (np.bincount(labels) if sizes is None else sizes)[labels]
         if self.balance is Balance.WEIGHT:
             return weights
         return np.full(len(labels), weights.sum() / len(labels))

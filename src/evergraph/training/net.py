@@ -26,17 +26,21 @@ BY_WEIGHT = BalanceConfig()
 
 @dataclass(frozen=True)
 class Part:
-    """Nodes of a graph whose loss counts: every class alike, with weight `scale`."""
+    """Nodes of a graph whose loss counts: every class alike, with weight `scale`.
+
+    sizes: the nodes of each class, by which its weight is divided; those of this part where None.
+    """
 
     graph: Graph
     rows: NDArray[np.int64]
     labels: NDArray[np.int64]
     scale: float = 1.0
+    sizes: NDArray[np.int64] | None = None
 
     @classmethod
-    def of(cls, task: TaskView, scale: float = 1.0) -> "Part":
+    def of(cls, task: TaskView, scale: float = 1.0, sizes: NDArray[np.int64] | None = None) -> "Part":
         """A task's training nodes."""
-        return cls(task.graph, task.train, task.train_labels, scale)
+        return cls(task.graph, task.train, task.train_labels, scale, sizes)
 
 
 class Net:
@@ -102,7 +106,7 @@ class Net:
         return batches
 
     def _weights(self, part: Part, balance: BalanceConfig) -> NDArray[np.float64]:
-        weights = balance.node_weights(part.labels, part.scale)
+        weights = balance.node_weights(part.labels, part.scale, part.sizes)
         return weights / len(np.unique(part.labels)) if self.config.class_losses is ClassLosses.MEAN else weights
 
     def allowed(self, labels: Tensor) -> Tensor | None:
