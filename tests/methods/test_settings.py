@@ -19,6 +19,12 @@ REPLAY = {
     "tau": NOT_NEGATIVE,
 }
 ER_GNN = {**{key: REPLAY[key] for key in ("budget", "neighbour_budget", "hops", "tau")}, "distance": POSITIVE}
+DECOUPLED: dict[str, Bounds] = {
+    **{key: REPLAY[key] for key in ("budget", "hops", "tau")},
+    "hidden": AT_LEAST_ONE,
+    "alpha": SHARE,
+    "projection": ([0, 1], [-1]),
+}
 FTF_ER = {**REPLAY, "distance": POSITIVE, "beta": SHARE, "snapshots": AT_LEAST_ONE}
 BOUNDS: dict[str, dict[str, Bounds]] = {
     "finetune": {},
@@ -33,6 +39,7 @@ BOUNDS: dict[str, dict[str, Bounds]] = {
     "random-replay": REPLAY,
     "ssm": REPLAY,
     "ssm-random": REPLAY,
+    "tem": {**DECOUPLED, "replay_weight": NOT_NEGATIVE},
     "ftf-er-det": FTF_ER,
     "ftf-er-prob": FTF_ER,
 }

@@ -11,7 +11,6 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from evergraph.backbones import model_input
 from evergraph.config import validated
 from evergraph.data.stream import TaskStream
 from evergraph.errors import ConfigError, StoreError
@@ -57,9 +56,8 @@ def representations(folder: Path, stream: TaskStream) -> tuple[NDArray[np.float3
     learner = make_learner(RunConfig.from_values(store.record().config), stream.graph.n_features)
     learner.load_state(store.state())
     tasks = stream.seen(len(stream) - 1)
-    net = learner.net
     with torch.no_grad():
-        layers = [net.model.hidden_layer(model_input(task.graph, task.test, net.device)) for task in tasks]
+        layers = [learner.net.model.hidden_layer(learner.inputs(task.graph, task.test)) for task in tasks]
     order = np.array(stream.order, dtype=np.int64)
     labels = order[np.concatenate([task.graph.labels[task.test] for task in tasks])]
     return torch.cat(layers).cpu().numpy(), labels

@@ -1,6 +1,6 @@
 """The table of methods; each is one file."""
 
-from evergraph.methods import er_gnn, ewc, finetune, ftf_er, gem, joint, lwf, mas, random_replay, ssm, twp
+from evergraph.methods import er_gnn, ewc, finetune, ftf_er, gem, joint, lwf, mas, random_replay, ssm, tem, twp
 from evergraph.methods.base import Kept, Learner, MethodEntry, NoSettings
 from evergraph.registry import Registry
 
@@ -21,6 +21,7 @@ METHODS: Registry[MethodEntry] = Registry(
         "random-replay": random_replay.ENTRY,
         "ssm": ssm.DEGREE,
         "ssm-random": ssm.RANDOM,
+        "tem": tem.ENTRY,
         "ftf-er-det": ftf_er.DETERMINISTIC,
         "ftf-er-prob": ftf_er.PROBABILISTIC,
     },

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor
 
-from evergraph.backbones import model_input
+from evergraph.backbones import ModelInput, model_input
 from evergraph.config import Settings
 from evergraph.data.graph import Graph
 from evergraph.data.stream import TaskView
@@ -52,8 +52,12 @@ class Learner(ABC):
 
         What depends on the graph alone is computed once, here.
         """
-        inputs = model_input(graph, rows, self.net.device)
+        inputs = self.inputs(graph, rows)
         return lambda: self.net.logits(inputs)
+
+    def inputs(self, graph: Graph, rows: NDArray[np.int64] | None = None) -> ModelInput:
+        """What `net` is called with for these rows of a graph (all rows where None)."""
+        return model_input(graph, rows, self.net.device)
 
     def logits(self, graph: Graph, rows: NDArray[np.int64] | None = None) -> Tensor:
         """One number for each node and each class so far: (rows, classes)."""

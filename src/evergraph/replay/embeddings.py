@@ -1,0 +1,84 @@
+"""EmbeddingBuffer: rows that stand for nodes, without any edge, in eight bits a number or in full."""
+
+from collections.abc import Mapping
+from enum import Enum
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from evergraph.data.graph import Features
+from evergraph.data.stream import TaskView
+from evergraph.replay.storage import edgeless
+from evergraph.replay.usage import MemoryUsage
+from evergraph.training.net import Part
+
+
+class Precision(Enum):
+    """How numbers are kept: INT8 keeps x as round(x / s) with s = max|row| / 127, one s for each row."""
+
+    FLOAT32 = "float32"
+    INT8 = "int8"
+
+
+class EmbeddingBuffer:
+    """(nodes, width) numbers, their scales where they are int8, and a label for each row."""
+
+    def __init__(self, precision: Precision) -> None:
+        self.precision = precision
+        self.held: dict[str, NDArray[Any]] = {}
+
+    @property
+    def n_replayed(self) -> int:
+        """The rows whose loss is replayed."""
+        return len(self.held["labels"]) if self.held else 0
+
+    def add(self, rows: Features, labels: NDArray[np.int64]) -> None:
+        """Keep these rows with their labels."""
+        dense = rows if isinstance(rows, np.ndarray) else rows.toarray()
+        piece: dict[str, NDArray[Any]] = {"labels": labels, "rows": dense}
+        if self.precision is Precision.INT8:
+            codes, scales = quantised(dense)
+            piece |= {"rows": codes, "scales": scales}
+        before = self.held or {name: value[:0] for name, value in piece.items()}
+        self.held = {name: np.concatenate([before[name], value]) for name, value in piece.items()}
+
+    def rows(self) -> NDArray[np.float32]:
+        """The kept rows as numbers again."""
+        rows = self.held["rows"].astype(np.float32)
+        return rows * self.held["scales"][:, None] if self.precision is Precision.INT8 else rows
+
+    def parts(self, task: TaskView, scale: float) -> list[Part]:
+        """The kept rows as nodes without neighbours, whatever the task; none while the buffer is empty."""
+        if not self.held:
+            return []
+        labels = self.held["labels"]
+        return [Part(edgeless(self.rows(), labels), np.arange(len(labels)), labels, scale)]
+
+    def memory(self) -> MemoryUsage:
+        """What is kept, and its bytes; a random projection is drawn again from its seed and takes none."""
+        if not self.held:
+            return MemoryUsage()
+        return MemoryUsage(
+            nodes=self.n_replayed,
+            floats=self.held["rows"].size,
+            bytes=sum(value.nbytes for value in self.held.values()),
+        )
+
+    def state(self) -> dict[str, Tensor]:
+        """The buffer as named tensors; nothing while it is empty."""
+        return {f"buffer.{name}": torch.as_tensor(value) for name, value in self.held.items()}
+
+    def load_state(self, state: Mapping[str, Tensor]) -> None:
+        """The inverse of `state`."""
+        names = [name for name in ("labels", "rows", "scales") if f"buffer.{name}" in state]
+        self.held = {name: state[f"buffer.{name}"].cpu().numpy() for name in names}
+
+
+def quantised(rows: NDArray[np.float32]) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
+    """Eight-bit codes and the scale of each row: |x - code · scale| ≤ scale / 2."""
+    scales = (np.abs(rows).max(axis=1) / 127).astype(np.float32)
+    codes = np.rint(rows / np.where(scales > 0, scales, 1)[:, None])
+    return np.clip(codes, -127, 127).astype(np.int8), scales
