@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from evergraph.replay.selection import Selection, mix, normalised, select, select_per_class
+from evergraph.replay.selection import Selection, choose_per_class, mix, normalised, select, select_per_class, top
 
 scores = arrays(np.float64, st.integers(1, 40), elements=st.floats(-1e6, 1e6))
 
@@ -108,3 +108,34 @@ def test_the_budget_holds_for_each_class(values: np.ndarray, budget: int, data: 
     drawn = select_per_class(np.abs(values), labels, budget, Selection.PROBABILISTIC, rng)
     assert np.array_equal(np.bincount(labels[drawn]), np.minimum(np.bincount(labels), budget))
     assert (np.diff(drawn) > 0).all()
+
+
+# keys: what is chosen of several groups, one after the other
+
+
+def test_a_class_that_is_kept_as_a_whole_takes_nothing_from_the_generator() -> None:
+    """So that a draw of other nodes does not depend on it, and its keys are drawn all the same."""
+    rng, other = np.random.default_rng(0), np.random.default_rng(0)
+    chosen = choose_per_class(np.array([1.0, 2.0]), np.array([0, 0]), 2, Selection.PROBABILISTIC, rng)
+    assert rng.random() == other.random()
+    again = choose_per_class(
+        np.array([1.0, 2.0]), np.array([0, 0]), 2, Selection.PROBABILISTIC, np.random.default_rng(0)
+    )
+    assert chosen.keys.tolist() == again.keys.tolist()
+    assert not np.array_equal(chosen.keys, np.log([1.0, 2.0]))
+
+
+def test_the_best_keys_of_two_draws_are_a_draw_from_all() -> None:
+    """Weights 1, 2 in one group and 3, 4 in another, two kept: against the exact probabilities of one draw."""
+    weights, rounds = np.array([1.0, 2.0, 3.0, 4.0]), 20_000
+    rng = np.random.default_rng(0)
+    counts = np.zeros(4)
+    for _ in range(rounds):
+        parts = [
+            choose_per_class(weights[own], np.zeros(2, dtype=np.int64), 2, Selection.PROBABILISTIC, rng)
+            for own in (slice(0, 2), slice(2, 4))
+        ]
+        counts[top(np.concatenate([part.keys for part in parts]), 2)] += 1
+    p = weights / weights.sum()
+    exact = [p[i] + sum(p[j] * p[i] / (1 - p[j]) for j in range(4) if j != i) for i in range(4)]
+    np.testing.assert_allclose(counts / rounds, exact, atol=0.015)

@@ -5,8 +5,10 @@ import pytest
 import torch
 
 from evergraph.data.stream import Protocol
+from evergraph.runs.build import make_learner
 from evergraph.runs.evaluate import Evaluator, totals
-from helpers import copied, learned, quick_config, stream_of, tiny_graph
+from evergraph.testing.samples import COMING_BACK
+from helpers import copied, learn_tasks, learned, quick_config, stream_of, tiny_graph
 
 
 @pytest.mark.parametrize("setting", ["class-il", "task-il"])
@@ -58,3 +60,27 @@ def test_totals_are_the_sizes_of_the_splits() -> None:
     val, test = totals(stream)
     assert val.tolist() == [len(split[1]) for split in stream.splits]
     assert test.tolist() == [len(split[2]) for split in stream.splits]
+
+
+@pytest.mark.parametrize("protocol", list(Protocol))
+@pytest.mark.parametrize("kind", list(COMING_BACK))
+def test_where_classes_come_back_nodes_are_counted_by_task_and_class(kind: str, protocol: Protocol) -> None:
+    config = quick_config("finetune", stream=COMING_BACK[kind], train={"epochs": 20})
+    stream = stream_of(tiny_graph((20, 7, 8, 9), share=0.05), config)
+    learner = make_learner(config, 5)
+    evaluate = Evaluator(stream, learner)
+    cells = list(zip(stream.cells.task.tolist(), stream.cells.label.tolist(), strict=True))
+    for now in range(len(stream)):
+        learn_tasks(learner, config, stream, range(now, now + 1))
+        found = evaluate(now)[protocol]
+        val, test = ({cell: 0 for cell in cells if cell[0] <= now} for _ in range(2))
+        alone = [stream.alone(index) for index in range(now + 1)]
+        for task in stream.together(now) if protocol is Protocol.WHOLE_GRAPH else alone:
+            best = learner.logits(task.graph).argmax(dim=1).numpy()
+            for counts, nodes in ((val, task.val), (test, task.test)):
+                for node in nodes:
+                    label = int(task.graph.labels[node])
+                    counts[task.index, label] += int(best[node] == label)
+        assert found.val.tolist() == list(val.values())
+        assert found.test.tolist() == list(test.values())
+    assert totals(stream)[1].sum() == sum(len(split[2]) for split in stream.splits)

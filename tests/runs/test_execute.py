@@ -58,7 +58,8 @@ def test_a_record_tells_everything(tmp_path: Path) -> None:
     result = run(config, tmp_path / "out")
     record = result.record
     assert RunConfig.from_values(record.config) == config
-    assert record.schema_version == 2
+    assert record.schema_version == 3
+    assert record.cells is None
     assert record.changed == sorted(config.changed())
     assert {"dataset.name", "train.epochs", "backbone.hidden"} <= set(record.changed)
     assert set(record.versions) == {"evergraph", "python", "torch", "numpy", "scipy", "threads"}

@@ -76,3 +76,56 @@ def test_balanced_and_plain_count_classes_and_nodes(data: st.DataObject, groups:
     for row, k in np.ndindex(correct.shape):
         accuracy = counts.per_class()[row, k]
         assert np.isnan(accuracy) if correct[row, k] < 0 else accuracy == correct[row, k] / total[k]
+
+
+# classes that come back
+
+
+@settings(max_examples=40)
+@given(data=st.data(), tasks=st.integers(1, 4), classes=st.integers(1, 4))
+def test_measures_by_cell_are_their_formulas(data: st.DataObject, tasks: int, classes: int) -> None:
+    """Cells of tasks and classes, some without nodes, against loops; every task has nodes."""
+    cells = [(t, k) for t in range(tasks) for k in range(classes) if k == t % classes or data.draw(st.booleans())]
+    total = [data.draw(st.integers(1 if k == t % classes else 0, 9)) for t, k in cells]
+    correct = np.full((tasks, len(cells)), -1)
+    for now in range(tasks):
+        for at, (t, _) in enumerate(cells):
+            if t <= now:
+                correct[now, at] = data.draw(st.integers(0, total[at]))
+    first = np.array([next(at for at, (t, _) in enumerate(cells) if t == task) for task in range(tasks)])
+    label = np.array([k for _, k in cells])
+    counts = Counts(correct, np.array(total), np.append(first, len(cells)), label)
+    with np.errstate(invalid="raise"):
+        balanced, plain, per_class = counts.balanced(), counts.plain(), counts.per_class()
+        so_far, by_class = counts.plain_so_far(), counts.balanced_so_far()
+    for now in range(tasks):
+        for task in range(now + 1):
+            own = [at for at, (t, _) in enumerate(cells) if t == task and total[at]]
+            shares = [correct[now, at] / total[at] for at in own]
+            assert math.isclose(balanced[now, task], sum(shares) / len(shares), abs_tol=1e-12)
+            right, every = sum(correct[now, at] for at in own), sum(total[at] for at in own)
+            assert math.isclose(plain[now, task], right / every, abs_tol=1e-12)
+        seen = [at for at, (t, _) in enumerate(cells) if t <= now]
+        everything = sum(total[at] for at in seen)
+        assert math.isclose(so_far[now], sum(correct[now, at] for at in seen) / everything, abs_tol=1e-12)
+        accuracies = []
+        for k in range(label.max() + 1):
+            own = [at for at in seen if cells[at][1] == k and total[at]]
+            if own:
+                accuracies.append(sum(correct[now, at] for at in own) / sum(total[at] for at in own))
+                assert math.isclose(per_class[now, k], accuracies[-1], abs_tol=1e-12)
+            else:
+                assert np.isnan(per_class[now, k])
+        assert math.isclose(by_class[now], sum(accuracies) / len(accuracies), abs_tol=1e-12)
+    assert math.isclose(metrics.area(so_far), sum(so_far) / tasks, abs_tol=1e-12)
+    lost = metrics.forgetting_from_best(per_class)
+    for k in range(label.max() + 1):
+        values = [value for value in per_class[:, k] if not np.isnan(value)]
+        assert np.isnan(lost[k]) if not values else math.isclose(lost[k], values[-1] - max(values), abs_tol=1e-12)
+
+
+def test_accuracy_so_far_where_no_class_comes_back() -> None:
+    counts = Counts(np.array([[2, 1, -1], [0, 1, 4]]), np.array([2, 2, 4]), np.array([0, 2, 3]))
+    assert counts.plain_so_far().tolist() == [0.75, 0.625]
+    assert counts.balanced_so_far().tolist() == [0.75, 0.5]
+    assert metrics.forgetting_from_best(counts.per_class()).tolist() == [-1.0, 0.0, 0.0]

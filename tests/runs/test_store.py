@@ -118,7 +118,7 @@ def test_a_record_is_read_as_it_was_written(store: RunStore) -> None:
     store.finish(run_record(5))
     assert store.record() == run_record(5)
     written = content(store, "record.json")
-    assert written["schema_version"] == SCHEMA_VERSION == 2
+    assert written["schema_version"] == SCHEMA_VERSION == 3
     assert written["changed"] == ["train.epochs"]
     assert written["memory"] == [{"nodes": 3, "edges": 0, "floats": 0, "bytes": 12, "parameters": 0}]
 

@@ -13,21 +13,24 @@ MOST_COLUMNS = 12
 def matrix_table(record: Record) -> Table:
     """The accuracy matrix in percent, a row for each task learned, with AA so far as the last column.
 
-    For many tasks: only the task just learned, the worst so far, and AA.
+    For many tasks: only the task just learned, the worst so far, and AA. Where classes come back, the accuracy on all
+    nodes so far follows: of nodes, and of classes counting alike.
     """
     summary = summarise(record)
     whole = len(summary.matrix) <= MOST_COLUMNS
     columns = [str(task) for task in range(1, len(summary.matrix) + 1)] if whole else ["this task", "worst so far"]
     caption = "accuracy, %" if whole else "accuracy, %; the whole matrix is in record.json and matrix.png"
+    averages = {"AA": summary.aa_curve}
+    if record.classes_return:
+        averages |= {"so far": summary.so_far.plain, "by class": summary.so_far.balanced}
     table = Table(title=title(record), title_justify="left", caption=caption, caption_justify="left")
-    for heading in ("after task", *columns):
-        table.add_column(heading, justify="right")
-    table.add_column("AA", justify="right", style="bold" if whole else None)
-    for task, row in enumerate(summary.matrix, start=1):
-        seen = [value for value in row[:task] if value is not None]
+    for heading in ("after task", *columns, *averages):
+        table.add_column(heading, justify="right", style="bold" if whole and heading == "AA" else None)
+    for index, row in enumerate(summary.matrix):
+        seen = [value for value in row[: index + 1] if value is not None]
         values = row if whole else [seen[-1], min(seen)]
         cells = [Text("") if value is None else Text(f"{value:.1f}", style=_shade(value)) for value in values]
-        table.add_row(str(task), *cells, f"{summary.aa_curve[task - 1]:.1f}")
+        table.add_row(str(index + 1), *cells, *(f"{curve[index]:.1f}" for curve in averages.values()))
     return table
 
 
@@ -46,6 +49,8 @@ def verdict_lines(record: Record) -> list[str]:
         f"plain accuracy: AA {summary.plain.aa:.2f} %   validation: AA {summary.val.aa:.2f} %",
         f"time: {seconds}; peak memory {summary.peak_bytes / 2**20:.0f} MiB",
     ]
+    if record.classes_return:
+        lines.insert(1, _so_far_line(summary))
     if memory.bytes:
         lines.append(f"kept of the past: {memory.nodes:,} nodes, {memory.edges:,} edges, {kept:.2f} MiB")
     return lines + [f"note: {remark}" for remark in summary.remarks]
@@ -64,6 +69,15 @@ def both_protocols(summary: Summary) -> list[str]:
 def shown(value: float | None) -> str:
     """A percentage with one digit, a dash where it was not measured."""
     return "–" if value is None else f"{value:.1f}"
+
+
+def _so_far_line(summary: Summary) -> str:
+    so_far = summary.so_far
+    return (
+        f"all test nodes so far: {so_far.plain[-1]:.2f} % (by class {so_far.balanced[-1]:.2f} %)   "
+        f"area {so_far.area_plain:.2f} % ({so_far.area_balanced:.2f} %)   "
+        f"forgetting from the best {so_far.forgetting:.2f} %"
+    )
 
 
 def comparison_table(records: list[Record]) -> Table:

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict
 
-from evergraph.data.datasets import DATASETS
+from evergraph.data.datasets import DATASETS, derived_features
 from evergraph.errors import ConfigError
 from evergraph.replay.usage import MemoryUsage
 from evergraph.runs import metrics
@@ -147,7 +147,7 @@ def data_title(dataset: Mapping[str, Any], name: str) -> str:
     known = str(dataset["name"]) in DATASETS
     stand_in = DATASETS[str(dataset["name"])].stand_in if known else None
     text = f"{name} (stand-in for {stand_in})" if stand_in else name
-    features = dataset.get("features")
+    features = dataset.get("features") or derived_features(str(dataset["name"]))
     return f"{text}, derived features ({features})" if features else text
 
 

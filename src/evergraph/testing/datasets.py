@@ -44,7 +44,7 @@ class DatasetContract:
         assert entry.options.model_config.get("extra") == "forbid"
         assert entry.options.model_config.get("frozen")
         assert entry.budget >= 1
-        assert entry.stand_in is not None or all(file.url for file in entry.files)
+        assert entry.stand_in is not None or entry.local == any(file.url is None for file in entry.files)
         assert all(file.sha256 is None or len(file.sha256) == 64 for file in entry.files)
 
     def test_labels_features_and_adjacency_are_consistent(self, name: str, loaded: tuple[Graph, Graph]) -> None:
@@ -56,6 +56,10 @@ class DatasetContract:
         assert not adjacency.diagonal().any()
         assert np.all(adjacency.data == 1)
         assert not graph.directed
+        if graph.times is not None:
+            assert graph.times.shape == (graph.n_nodes,)
+            assert np.isfinite(graph.times).all()
+        assert graph.features is not None or DATASETS[name].derived is None
         if graph.features is not None:
             assert graph.features.shape[0] == graph.n_nodes
             assert graph.features.dtype == np.float32
@@ -64,6 +68,9 @@ class DatasetContract:
         first, second = loaded
         assert (first.adjacency != second.adjacency).nnz == 0
         assert np.array_equal(first.labels, second.labels)
+        if first.times is not None:
+            assert second.times is not None
+            assert np.array_equal(first.times, second.times)
         if first.features is not None:
             assert second.features is not None
             assert abs(first.features - second.features).sum() == 0

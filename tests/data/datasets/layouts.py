@@ -77,6 +77,16 @@ def reddit(folder: Path) -> None:
     sparse.save_npz(folder / "reddit" / "reddit_graph.npz", sparse.coo_array(ring() + ring().T))
 
 
+def patents(folder: Path) -> None:
+    (folder / "patent_citations").mkdir()
+    coo = ring().tocoo()
+    edges = ["source,target,time", *(f"p{a},p{b},0.5" for a, b in zip(coo.row, coo.col, strict=True))]
+    nodes = ["id,label,time", *(f"p{node},category-{label},{node / N}" for node, label in enumerate(labels()))]
+    for name, lines in (("edges", edges), ("nodes", nodes)):
+        with gzip.open(folder / "patent_citations" / f"{name}.csv.gz", "wt") as stream:
+            stream.write("\n".join(lines) + "\n")
+
+
 def nothing(folder: Path) -> None:
     """For data sets that need no file."""
 
@@ -92,5 +102,6 @@ WRITERS: dict[str, Callable[[Path], None]] = {
     "cora-papers70": shchur("cora_papers70.npz"),
     "ogbn-arxiv": ogb,
     "reddit": reddit,
+    "patents": patents,
 }
-SPARSE = frozenset(WRITERS) - {"digits", "sbm", "ogbn-arxiv", "reddit"}
+SPARSE = frozenset(WRITERS) - {"digits", "sbm", "ogbn-arxiv", "reddit", "patents"}

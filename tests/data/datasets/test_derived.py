@@ -86,3 +86,21 @@ def test_what_takes_long_is_made_once(tmp_path: Path, monkeypatch: pytest.Monkey
     assert np.array_equal(first, mended)
     DerivedFeatures.parse("spectral:2").derive(cycle())
     assert len(list((tmp_path / "derived").iterdir())) == 2, "another recipe is kept apart"
+
+
+def test_eigenvalues_that_reach_far_down_are_found_too() -> None:
+    """Three groups joined by one edge each: three eigenvalues near 1, and the others far below."""
+    rng = np.random.default_rng(0)
+    groups = np.repeat(np.arange(3), 250)
+    dense = np.triu((rng.random((750, 750)) < 0.2) & (groups[:, None] == groups[None, :]), 1)
+    dense[0, 250] = dense[250, 500] = True
+    adjacency = sparse.csr_array((dense | dense.T).astype(np.float32))
+    features = spectral(adjacency, 16).astype(np.float64)
+    scale = sparse.diags_array(1 / np.sqrt(np.diff(adjacency.indptr)))
+    normal = (scale @ adjacency @ scale).toarray().astype(np.float64)
+    values = np.sort(np.linalg.eigvalsh(normal))[::-1][:16]
+    assert values[2] > 0.99
+    assert values[3] < 0.4
+    assert np.einsum("ij,ij->j", features, normal @ features) / 750 == pytest.approx(values, abs=1e-3)
+    assert features.T @ features / 750 == pytest.approx(np.eye(16), abs=1e-3)
+    assert np.array_equal(spectral(adjacency, 16), spectral(adjacency, 16))

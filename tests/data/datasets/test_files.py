@@ -182,3 +182,54 @@ def test_parquet_without_pyarrow_is_one_sentence(tmp_path: Path, monkeypatch: py
     (tmp_path / "edges.parquet").write_bytes(b"PAR1")
     with pytest.raises(DataError, match=r"pip install 'evergraph\[parquet\]'"):
         read_graph(tmp_path / "edges.parquet", FileOptions())
+
+
+# times
+
+
+def test_a_column_of_times_is_no_feature(tmp_path: Path) -> None:
+    path = tables(tmp_path, nodes="id,label,time,height\na,cat,20240101.5,1\nb,dog,3,3\nc,cat,-5,5\n")
+    graph = read_graph(path, FileOptions())
+    assert graph.times is not None
+    assert graph.times.tolist() == [20240101.5, 3, -5]
+    assert graph.feature_names == ("height",)
+    assert read_graph(tables(tmp_path), FileOptions()).times is None
+
+
+def test_times_go_with_their_nodes(tmp_path: Path) -> None:
+    """Through standardisation, which drops nodes, and derived features."""
+    edges = "source,target\na,b\nd,d\n"
+    path = tables(tmp_path, edges, "id,label,time\nd,x,1\na,x,2\nb,x,3\n")
+    graph = load_dataset(str(path), features="degree")
+    assert graph.times is not None
+    assert graph.times.tolist() == [2, 3]
+
+
+def test_archives_may_have_times(tmp_path: Path) -> None:
+    np.savez(tmp_path / "list.npz", edge_index=[[0, 1], [1, 0]], y=[0, 1], time=[2020, 2021])
+    eye: dict[str, Any] = {
+        "adj_data": [1.0, 1.0],
+        "adj_indices": [1, 0],
+        "adj_indptr": [0, 1, 2],
+        "adj_shape": [2, 2],
+    }
+    np.savez(tmp_path / "matrix.npz", labels=[0, 1], time=[2020, 2021], **eye)
+    for name in ("list", "matrix"):
+        graph = read_graph(tmp_path / f"{name}.npz", FileOptions())
+        assert graph.times is not None
+        assert graph.times.tolist() == [2020, 2021]
+
+
+@pytest.mark.parametrize(
+    ("times", "words"),
+    [
+        ([1.0], "one time for each of the 2 nodes, got shape \\(1,\\)"),
+        ([1.0, np.nan], "every time must be a finite number, got 1 NaN"),
+        (["soon", "later"], "the times must be numbers, got something else"),
+    ],
+)
+def test_times_that_are_none_are_one_sentence(tmp_path: Path, times: list[Any], words: str) -> None:
+    np.savez(tmp_path / "g.npz", edge_index=[[0, 1], [1, 0]], y=[0, 1], time=times)
+    with pytest.raises(DataError, match=words) as caught:
+        read_graph(tmp_path / "g.npz", FileOptions())
+    assert "\n" not in str(caught.value)

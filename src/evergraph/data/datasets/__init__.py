@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import BaseModel, Field
 
 from evergraph.config import Settings, validated
-from evergraph.data.datasets import digits, npz, ogb, reddit, sbm
+from evergraph.data.datasets import digits, npz, ogb, patents, reddit, sbm
 from evergraph.data.datasets.derived import DerivedFeatures
 from evergraph.data.datasets.entry import DatasetEntry, Locate, NoOptions, RemoteFile
 from evergraph.data.datasets.fetch import cache_dir, locator
@@ -29,6 +29,7 @@ __all__ = [
     "RemoteFile",
     "cache_dir",
     "dataset_options",
+    "derived_features",
     "is_path",
     "load_dataset",
     "locator",
@@ -47,7 +48,10 @@ class DatasetConfig(Settings):
 
 DATASETS: Registry[DatasetEntry] = Registry(
     "data set",
-    {entry.name: entry for entry in (digits.ENTRY, sbm.ENTRY, *npz.ENTRIES, ogb.ENTRY, reddit.ENTRY)},
+    {
+        entry.name: entry
+        for entry in (digits.ENTRY, sbm.ENTRY, *npz.ENTRIES, ogb.ENTRY, reddit.ENTRY, patents.ENTRY)
+    },
     entry_type=DatasetEntry,
     plugins="evergraph.datasets",
 )
@@ -67,6 +71,11 @@ def dataset_options(name_or_path: str, options: Mapping[str, object]) -> BaseMod
     return validated(entry.options, options, entry.name)
 
 
+def derived_features(name_or_path: str) -> str | None:
+    """How a data set that has no features of its own derives them, if it does."""
+    return None if is_path(name_or_path) or name_or_path not in DATASETS else DATASETS[name_or_path].derived
+
+
 def load_dataset(
     name_or_path: str,
     *,
@@ -79,8 +88,10 @@ def load_dataset(
 ) -> Graph:
     """A data set or a graph file, loaded, standardised (all four steps unless others are given), with its features.
 
-    `features` ("spectral:64", "degree") replaces the features by ones derived from the standardised graph.
+    `features` ("spectral:64", "degree") replaces the features by ones derived from the standardised graph; a data
+    set that never has any says by itself how they are derived.
     """
+    features = features or derived_features(name_or_path)
     derived = DerivedFeatures.parse(features) if features is not None else None
     chosen = dataset_options(name_or_path, options or {})
     if isinstance(chosen, FileOptions):

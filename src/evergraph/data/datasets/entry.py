@@ -42,6 +42,8 @@ class DatasetEntry:
     stand_in: the data set that this one stands in for, None where it is itself.
     counts: (nodes, directed adjacency entries) after standardisation, where the paper states them.
     budget: the default number of replayed nodes per class.
+    derived: how features are derived by default, for a source that never has any (`spectral:64`).
+    local: whether its files have no upstream address and must be put into a data folder.
     """
 
     name: str
@@ -54,3 +56,5 @@ class DatasetEntry:
     stand_in: str | None = None
     counts: tuple[int, int] | None = None
     budget: int = 60
+    derived: str | None = None
+    local: bool = False

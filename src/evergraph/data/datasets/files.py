@@ -40,7 +40,7 @@ def read_graph(path: Path, options: FileOptions) -> Graph:
     if not path.is_file():
         raise DataError(f"{path} must be a graph file, got no such file instead; check the path")
     if suffix != ".npz":
-        return _from_tables(path, options)
+        return graph_from_tables(path, options)
     if options.nodes is not None:
         raise ConfigError(f"a node table goes with an edge list, got one for {path.name} instead; leave it out")
     with about(path):
@@ -60,7 +60,7 @@ def _from_csr(arrays: Arrays, path: Path, options: FileOptions) -> Graph:
 
 
 def _from_edge_index(arrays: Arrays, path: Path, options: FileOptions) -> Graph:
-    """The layout edge_index (2, edges), x (nodes, features), y (nodes)."""
+    """The layout edge_index (2, edges), x (nodes, features), y (nodes), time (nodes)."""
     require(arrays, ("edge_index", "y"))
     edges, labels = arrays["edge_index"], arrays["y"]
     if edges.ndim != 2 or edges.shape[0] != 2 or edges.dtype.kind not in "iu":
@@ -75,11 +75,11 @@ def _from_edge_index(arrays: Arrays, path: Path, options: FileOptions) -> Graph:
     adjacency = _adjacency((source, target), None, len(labels), options)
     features = arrays.get("x")
     remarks = () if features is not None else (no_features(path.name),)
-    return make_graph(adjacency, features, labels, name=path.stem, remarks=remarks)
+    return make_graph(adjacency, features, labels, name=path.stem, remarks=remarks, times=arrays.get("time"))
 
 
-def _from_tables(path: Path, options: FileOptions) -> Graph:
-    """The layout source,target[,weight] for the edges and id,label,features… for the nodes."""
+def graph_from_tables(path: Path, options: FileOptions) -> Graph:
+    """The layout source,target[,weight] for the edges and id,label[,time],features… for the nodes."""
     edges = read_table(path)
     nodes = read_table(options.nodes or _node_table(path))
     rows = _rows_by_id(nodes)
@@ -88,7 +88,8 @@ def _from_tables(path: Path, options: FileOptions) -> Graph:
     weight = edges.numbers(["weight"])[:, 0] if "weight" in edges.columns else None
     with about(path):
         adjacency = _adjacency(ends, weight, len(rows), options, edges)
-    names = tuple(name for name in nodes.columns if name not in ("id", "label"))
+    names = tuple(name for name in nodes.columns if name not in ("id", "label", "time"))
+    times = nodes.doubles("time") if "time" in nodes.columns else None
     with about(nodes.path):
         return make_graph(
             adjacency,
@@ -98,6 +99,7 @@ def _from_tables(path: Path, options: FileOptions) -> Graph:
             class_names=class_names,
             feature_names=names or None,
             remarks=() if names else (no_features(nodes.path.name),),
+            times=times,
         )
 
 

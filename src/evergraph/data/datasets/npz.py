@@ -1,4 +1,4 @@
-"""The .npz layout of Shchur et al.: CSR adjacency `adj_*`, CSR features `attr_*`, `labels`."""
+"""The .npz layout of Shchur et al.: CSR adjacency `adj_*`, CSR features `attr_*`, `labels`; ours: `time`."""
 
 from pathlib import Path
 
@@ -12,7 +12,7 @@ SHCHUR = (
     "Relational Representation Learning Workshop, NeurIPS 2018."
 )
 KEYS = tuple(f"{matrix}_{part}" for matrix in ("adj", "attr") for part in ("data", "indices", "indptr", "shape"))
-KEYS += ("attr_matrix", "labels")
+KEYS += ("attr_matrix", "labels", "time")
 
 
 def read_npz(path: Path, name: str, remarks: tuple[str, ...] = ()) -> Graph:
@@ -29,7 +29,8 @@ def graph_from(arrays: Arrays, path: Path, name: str, remarks: tuple[str, ...] =
         features = csr_from(arrays, "attr")
     if features is None:
         remarks = (*remarks, no_features(path.name))
-    return make_graph(csr_from(arrays, "adj"), features, arrays["labels"], name=name, remarks=remarks)
+    adjacency = csr_from(arrays, "adj")
+    return make_graph(adjacency, features, arrays["labels"], name=name, remarks=remarks, times=arrays.get("time"))
 
 
 def no_features(file: str) -> str:

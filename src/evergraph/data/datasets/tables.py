@@ -1,10 +1,13 @@
 """Tables in CSV or Parquet files, as columns whose every complaint names the file and the line."""
 
 import csv
+import gzip
+import io
+import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,14 +48,20 @@ class Table:
         """Columns as a float32 matrix; anything but a finite number raises."""
         result = np.empty((len(next(iter(self.columns.values()))), len(names)), dtype=np.float32)
         for position, name in enumerate(names):
-            column = self.column(name)
-            try:
-                with np.errstate(over="ignore"):
-                    result[:, position] = column.astype(np.float64)
-            except (TypeError, ValueError):
-                raise self._not_a_number(name) from None
+            with np.errstate(over="ignore"):
+                result[:, position] = self.doubles(name)
             if not np.isfinite(result[:, position]).all():
                 raise self._not_a_number(name)
+        return result
+
+    def doubles(self, name: str) -> NDArray[np.float64]:
+        """A column as float64; anything but a finite number raises."""
+        try:
+            result = self.column(name).astype(np.float64)
+        except (TypeError, ValueError):
+            raise self._not_a_number(name) from None
+        if not np.isfinite(result).all():
+            raise self._not_a_number(name)
         return result
 
     def _not_a_number(self, name: str) -> DataError:
@@ -72,7 +81,7 @@ def _is_finite(value: object) -> bool:
 
 
 def read_table(path: Path) -> Table:
-    """The table in a .csv or .parquet file, with at least one row."""
+    """The table in a .csv, .csv.gz or .parquet file, with at least one row."""
     if not path.is_file():
         raise DataError(f"{path} must be a CSV or Parquet file, got no such file instead; check the path")
     table = _read_parquet(path) if path.suffix.lower() == ".parquet" else _read_csv(path)
@@ -83,10 +92,20 @@ def read_table(path: Path) -> Table:
 
 def _read_csv(path: Path) -> Table:
     try:
-        with path.open(encoding="utf-8-sig", newline="") as stream:
+        with _opened(path) as stream:
             return _parsed(path, csv.reader(stream, skipinitialspace=True, strict=True))
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        raise DataError(
+            f"{path.name} must be a complete gzip file, got a broken one instead ({error}); copy it again"
+        ) from None
     except (UnicodeDecodeError, csv.Error) as error:
         raise DataError(f"{path.name} must be a CSV file in UTF-8, got another format instead ({error})") from None
+
+
+def _opened(path: Path) -> TextIO:
+    if path.suffix.lower() == ".gz":
+        return io.TextIOWrapper(gzip.open(path), encoding="utf-8-sig", newline="")
+    return path.open(encoding="utf-8-sig", newline="")
 
 
 def _parsed(path: Path, reader: Any) -> Table:
