@@ -13,8 +13,8 @@ MOST_COLUMNS = 12
 def matrix_table(record: Record) -> Table:
     """The accuracy matrix in percent, a row for each task learned, with AA so far as the last column.
 
-    For many tasks: only the task just learned, the worst so far, and AA. Where classes come back, the accuracy on all
-    nodes so far follows: of nodes, and of classes counting alike.
+    For many tasks: only the task just learned, the worst so far, and AA. Where classes come back, the accuracy on
+    all nodes so far follows: of nodes, and of classes counting alike.
     """
     summary = summarise(record)
     whole = len(summary.matrix) <= MOST_COLUMNS
