@@ -63,8 +63,10 @@ class MethodContract:
 
     def test_another_seed_gives_other_bits(self, name: str) -> None:
         configs = [quick_config(name, seeds={"init": seed}) for seed in (0, 1)]
-        one, other = (learned(config, stream_of(tiny_graph(), config)).state() for config in configs)
-        assert any(not torch.equal(one[key], other[key]) for key in one if key.startswith("model."))
+        one, other = (learned(config, stream_of(tiny_graph(), config)) for config in configs)
+        assert one.trains_net == any(key.startswith("model.") for key in one.state())
+        changed = {key for key, value in one.state().items() if not torch.equal(value, other.state()[key])}
+        assert any(key.startswith("model.") for key in changed) if one.trains_net else changed
 
     @pytest.mark.parametrize("sparse_features", [False, True])
     def test_learning_leaves_the_task_as_it_was(self, name: str, sparse_features: bool) -> None:
@@ -113,7 +115,7 @@ class MethodContract:
         outputs_are_sound(quick_config(name), make_graph(graph.adjacency, features, graph.labels))
 
     def test_every_task_is_learned_when_it_comes(self, name: str) -> None:
-        """The features tell the class, so a method that trains gets nearly all of its training nodes right."""
+        """The features tell the class: who trains gets nearly all training nodes right, who only adds up most."""
         config = quick_config(name, train={"epochs": 100, "lr": 0.02})
         stream = stream_of(tiny_graph((12,) * 4, share=0, width=4), config)
         learner = make_learner(config, 4)
@@ -122,7 +124,7 @@ class MethodContract:
             (task,) = stream.views(index, with_past=False)
             logits = learner.logits(task.graph, task.train)[:, list(task.classes)]
             right = logits.argmax(dim=1).numpy() + task.classes[0] == task.train_labels
-            assert right.mean() >= 0.9
+            assert right.mean() >= (0.9 if learner.trains_net else 0.8)
 
     def test_memory_is_counted_in_whole_numbers(self, name: str) -> None:
         config = quick_config(name)
@@ -137,7 +139,7 @@ class MethodContract:
     def test_the_budget_is_kept_for_every_class(self, name: str) -> None:
         """At most `budget` nodes of a class have a label in the memory; a method without one keeps no labels."""
         fields = METHODS[name].config.model_fields
-        method = {"name": name, **({"budget": 2} if "budget" in fields else {})}
+        method = {"name": name, **{key: size for key, size in (("budget", 2), ("width", 64)) if key in fields}}
         small = {"backbone": {"hidden": 8}, "train": {"epochs": 2, "threads": 1}}
         config = RunConfig.from_values({"method": method, **small})
         stream = stream_of(tiny_graph((9,) * 4), config)
@@ -155,7 +157,7 @@ class MethodContract:
 
     def test_a_backbone_without_biases_learns_and_resumes(self, name: str) -> None:
         plain = {"name": "gcn", "hidden": 8, "norm": "sum", "bias": False}
-        resumes_bit_by_bit(run_config(method={"name": name}, backbone=plain))
+        resumes_bit_by_bit(run_config(method=quick_config(name).to_values()["method"], backbone=plain))
 
     def test_a_state_is_tensors_by_name_that_one_file_can_hold(self, name: str) -> None:
         config = quick_config(name)

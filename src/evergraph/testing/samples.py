@@ -18,8 +18,8 @@ from evergraph.runs.evaluate import Evaluator
 from evergraph.watch import Watch
 
 CPU = torch.device("cpu")
-SMALL = {"hidden": 8, "heads": 2}
-"""Sizes of a backbone that trains in no time, where it has such settings."""
+SMALL = {"hidden": 8, "heads": 2, "width": 64}
+"""Sizes of a backbone or a method that learns in no time, where it has such settings."""
 
 
 def random_adjacency(
@@ -68,10 +68,12 @@ def run_config(**sections: dict[str, Any]) -> RunConfig:
 
 
 def quick_config(method: str, backbone: str = "gcn", **sections: dict[str, Any]) -> RunConfig:
-    """Settings for a quick run of a method on a small backbone."""
-    fields = BACKBONES[backbone].config.model_fields
-    small = {key: value for key, value in SMALL.items() if key in fields}
-    return run_config(method={"name": method}, backbone={"name": backbone, **small}, **sections)
+    """Settings for a quick run of a method on a small backbone, or of a small method without one."""
+    small, narrow = (
+        {key: value for key, value in SMALL.items() if key in entry.config.model_fields}
+        for entry in (BACKBONES[backbone], METHODS[method])
+    )
+    return run_config(method={"name": method, **narrow}, backbone={"name": backbone, **small}, **sections)
 
 
 def stream_of(graph: Graph, config: RunConfig) -> TaskStream:
