@@ -7,7 +7,7 @@ import pytest
 from evergraph.experiments.grid import read_experiment
 from evergraph.methods import METHODS
 from evergraph.paper import published as paper
-from evergraph.paper.targets import ALL_BACKBONES, BETAS, FAST_EPOCHS, TARGETS, Request
+from evergraph.paper.targets import ALL_BACKBONES, BETAS, FAST_EPOCHS, MAIN_TABLE, TARGETS, Request
 
 EXPERIMENTS = Path(__file__).parents[2] / "experiments"
 
@@ -36,9 +36,9 @@ def test_the_rows_are_the_papers(target: str, published: dict[str, object]) -> N
     assert [row.label for row in TARGETS[target].rows(Request("digits"))] == list(published)
 
 
-def test_the_main_table_has_every_method_and_the_papers_grid() -> None:
+def test_the_main_table_has_the_papers_methods_and_its_grid() -> None:
     rows = TARGETS["table2"].rows(Request("digits"))
-    assert [row.label for row in rows] == list(METHODS)
+    assert [row.label for row in rows] == [name for name in METHODS if name in MAIN_TABLE] == list(MAIN_TABLE)
     assert {row.betas for row in rows if row.label.startswith("ftf-er")} == {BETAS}
 
 

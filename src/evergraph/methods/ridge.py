@@ -66,7 +66,7 @@ class Fit:
         """tr((B + λ I)⁻¹ B), from the inverse of the Cholesky factor."""
         inverse, _ = linalg.lapack.dtrtri(self.factor[0], lower=self.factor[1])
         triangle = np.tril(inverse) if self.factor[1] else np.triu(inverse)
-        return len(triangle) - self.penalty * float(np.einsum("ij,ij->", triangle, triangle))
+        return float(len(triangle) - self.penalty * np.einsum("ij,ij->", triangle, triangle))
 
     def generalised_error(self) -> float:
         """Generalised cross-validation, a closed form of the leave-one-out error: E / (1 - freedom / n)²."""
@@ -76,7 +76,7 @@ class Fit:
         residual = (
             np.einsum("ij,ij->", weights, self.moments.balanced @ weights) - 2 * np.trace(scores) + present.sum()
         )
-        left = max(1 - self.freedom / self.moments.counts.sum(), 0.01)
+        left = max(1 - self.freedom / float(self.moments.counts.sum()), 0.01)
         return float(residual) / left**2
 
     def mistakes(self, codes: Matrix, labels: NDArray[np.int64]) -> float:
