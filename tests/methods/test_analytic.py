@@ -160,7 +160,7 @@ def test_the_choice_finds_the_hops(
 ) -> None:
     with caplog.at_level(logging.INFO, logger="evergraph"):
         one = learned(views_of(block_stream(homophily, whole=whole)), width=128)
-    assert one.choice.hops in wanted
+        assert one.choice.hops in wanted
     assert one.choice.by == ("anchors" if whole else "generalised cross-validation")
     assert str(one.choice.hops) in caplog.messages[-1]
 

@@ -140,7 +140,6 @@ class Analytic(StatisticsLearner):
                 here = self._anchored(task)
                 tested = np.concatenate([codes[:, len(task.train) :], new[:, here]], axis=1)
                 self._choose(tested, np.concatenate([old_labels, task.train_labels[here]]))
-            LOG.info("analytic: %s", self.choice)
 
     def _anchored(self, task: TaskView) -> NDArray[np.int64]:
         """The positions among a task's training nodes of those that are anchors."""
@@ -169,6 +168,7 @@ class Analytic(StatisticsLearner):
             strength = self.config.strengths[place]
             fit = Moments.of(self.statistics, index).fit(strength)
             self._fitted = Choice(self.features.hops[index], strength, by, error), index, fit
+            LOG.info("analytic: %s", self._fitted[0])
         return self._fitted
 
     def _choose(self, codes: Codes, labels: NDArray[np.int64]) -> None:
