@@ -42,6 +42,9 @@ BOUNDS: dict[str, dict[str, Bounds]] = {
     "tem": {**DECOUPLED, "replay_weight": NOT_NEGATIVE},
     "ftf-er-det": FTF_ER,
     "ftf-er-prob": FTF_ER,
+    "ncm": {"width": AT_LEAST_ONE},
+    "slda": {"width": AT_LEAST_ONE, "shrinkage": ([0.001, 1.0], [0.0, 1.01])},
+    "analytic": {"width": AT_LEAST_ONE, "anchors": ([0], [-1])},
 }
 DEFAULTS: dict[str, dict[str, float]] = {
     "ewc": {"weight": 10_000.0},
@@ -54,6 +57,9 @@ DEFAULTS: dict[str, dict[str, float]] = {
     "random-replay": {"budget": 60, "replay_weight": 1.0},
     "ssm": {"budget": 60, "neighbour_budget": 60, "hops": 2, "replay_weight": 1.0},
     "ssm-random": {"budget": 60, "neighbour_budget": 60, "hops": 2, "replay_weight": 1.0},
+    "ncm": {"width": 1024},
+    "slda": {"width": 1024, "shrinkage": 0.1},
+    "analytic": {"width": 2048, "anchors": 64},
 }
 FTF_DEFAULTS: dict[str, float] = {
     "budget": 60,

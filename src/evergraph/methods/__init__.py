@@ -1,6 +1,22 @@
 """The table of methods; each is one file."""
 
-from evergraph.methods import er_gnn, ewc, finetune, ftf_er, gem, joint, lwf, mas, random_replay, ssm, tem, twp
+from evergraph.methods import (
+    analytic,
+    er_gnn,
+    ewc,
+    finetune,
+    ftf_er,
+    gem,
+    joint,
+    lwf,
+    mas,
+    ncm,
+    random_replay,
+    slda,
+    ssm,
+    tem,
+    twp,
+)
 from evergraph.methods.base import Kept, Learner, MethodEntry, NoSettings
 from evergraph.registry import Registry
 
@@ -24,6 +40,9 @@ METHODS: Registry[MethodEntry] = Registry(
         "tem": tem.ENTRY,
         "ftf-er-det": ftf_er.DETERMINISTIC,
         "ftf-er-prob": ftf_er.PROBABILISTIC,
+        "ncm": ncm.ENTRY,
+        "slda": slda.ENTRY,
+        "analytic": analytic.ENTRY,
     },
     entry_type=MethodEntry,
     plugins="evergraph.methods",

@@ -15,6 +15,11 @@ FAST_BETAS = (0.0, 0.5, 1.0)
 FINE_BETAS = tuple(k / 10 for k in range(11))
 FAST_EPOCHS = 30
 ALL_BACKBONES = ("gcn", "gat", "gin")
+MAIN_TABLE = (
+    "finetune", "joint", "ewc", "mas", "lwf", "gem", "twp", "er-gnn-mf", "er-gnn-cm", "ssm", "ssm-random",
+    "ftf-er-det", "ftf-er-prob",
+)  # fmt: skip
+"""The methods of the paper's main table; others are not part of it."""
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ def built(name: str, n_features: int, classes: int, seed: int = 0) -> Backbone:
     """A small untrained backbone for some classes, in evaluation mode."""
     entry = BACKBONES[name]
     generator = torch.Generator().manual_seed(seed)
-    model = entry.build(n_features, entry.config(**small(name)), generator)
+    model = entry.build(n_features, entry.config(**small(entry)), generator)
     model.head.grow(classes, generator)
     return model.eval()
 

@@ -25,6 +25,7 @@ from evergraph.testing.samples import (
     quick_config,
     resumes_bit_by_bit,
     run_config,
+    small_method,
     stream_of,
     tiny_graph,
     with_wild_hidden_nodes,
@@ -64,8 +65,10 @@ class MethodContract:
 
     def test_another_seed_gives_other_bits(self, name: str) -> None:
         configs = [quick_config(name, seeds={"init": seed}) for seed in (0, 1)]
-        one, other = (learned(config, stream_of(tiny_graph(), config)).state() for config in configs)
-        assert any(not torch.equal(one[key], other[key]) for key in one if key.startswith("model."))
+        one, other = (learned(config, stream_of(tiny_graph(), config)) for config in configs)
+        assert one.trains_net == any(key.startswith("model.") for key in one.state())
+        changed = {key for key, value in one.state().items() if not torch.equal(value, other.state()[key])}
+        assert any(key.startswith("model.") for key in changed) if one.trains_net else changed
 
     @pytest.mark.parametrize("sparse_features", [False, True])
     def test_learning_leaves_the_task_as_it_was(self, name: str, sparse_features: bool) -> None:
@@ -113,7 +116,7 @@ class MethodContract:
         outputs_are_sound(quick_config(name), make_graph(graph.adjacency, features, graph.labels))
 
     def test_every_task_is_learned_when_it_comes(self, name: str) -> None:
-        """The features indicate the class, so a trained method classifies nearly all training nodes correctly."""
+        """The features indicate the class: who trains classifies nearly all training nodes correctly, others most."""
         config = quick_config(name, train={"epochs": 100, "lr": 0.02})
         stream = stream_of(tiny_graph((12,) * 4, share=0, width=4), config)
         learner = make_learner(config, 4)
@@ -122,7 +125,7 @@ class MethodContract:
             (task,) = stream.views(index, with_past=False)
             logits = learner.logits(task.graph, task.train)[:, list(task.classes)]
             correct = logits.argmax(dim=1).numpy() + task.classes[0] == task.train_labels
-            assert correct.mean() >= 0.9
+            assert correct.mean() >= (0.9 if learner.trains_net else 0.8)
 
     def test_memory_is_counted_in_whole_numbers(self, name: str) -> None:
         config = quick_config(name)
@@ -137,8 +140,7 @@ class MethodContract:
     def test_the_budget_is_kept_for_every_class(self, name: str) -> None:
         """The buffer has labels of `budget` nodes of each class; a method without a budget keeps no labels."""
         fields = METHODS[name].config.model_fields
-        method = {"name": name, **({"budget": 2} if "budget" in fields else {})}
-        config = run_config(method=method, backbone={"hidden": 8})
+        config = run_config(method=small_method(name), backbone={"hidden": 8})
         counts = labels_kept(learned(config, stream_of(tiny_graph((9,) * 4), config)), 4).tolist()
         assert counts == ([2] * 4 if "budget" in fields else [0] * 4)
 
@@ -150,17 +152,14 @@ class MethodContract:
 
     @pytest.mark.parametrize("kind", list(COMING_BACK))
     def test_a_learner_of_classes_that_come_back_resumes_bit_by_bit(self, name: str, kind: str) -> None:
-        method = {"name": name, **({"budget": 2} if "budget" in METHODS[name].config.model_fields else {})}
-        resumes_bit_by_bit(
-            run_config(method=method, backbone={"hidden": 8}, stream={**COMING_BACK[kind], "inductive": True})
-        )
+        stream = {**COMING_BACK[kind], "inductive": True}
+        resumes_bit_by_bit(run_config(method=small_method(name), backbone={"hidden": 8}, stream=stream))
 
     @pytest.mark.parametrize("kind", list(COMING_BACK))
     def test_a_class_that_comes_back_keeps_its_budget(self, name: str, kind: str) -> None:
         """After each task the memory has a label of each training node of a class so far, but of at most 2."""
         fields = METHODS[name].config.model_fields
-        method = {"name": name, **({"budget": 2} if "budget" in fields else {})}
-        config = run_config(method=method, backbone={"hidden": 8}, stream=COMING_BACK[kind])
+        config = run_config(method=small_method(name), backbone={"hidden": 8}, stream=COMING_BACK[kind])
         stream = stream_of(tiny_graph((9, 6, 12, 9)), config)
         learner = make_learner(config, 5)
         so_far = np.zeros(4, dtype=np.int64)
@@ -177,7 +176,7 @@ class MethodContract:
         """Other features and edges of validation and test nodes leave every bit of the state as it was."""
         settings = {**COMING_BACK.get(kind, {}), "inter_task_edges": between, "inductive": True}
         scope = {"scope": "full"} if "scope" in METHODS[name].config.model_fields else {}
-        config = run_config(method={"name": name, **scope}, backbone={"hidden": 8}, stream=settings)
+        config = run_config(method={**small_method(name), **scope}, backbone={"hidden": 8}, stream=settings)
         graph = tiny_graph((9,) * 4)
         stream = stream_of(graph, config)
         other = stream_of(with_wild_hidden_nodes(stream, graph, seed=1), config)
@@ -190,7 +189,7 @@ class MethodContract:
 
     def test_a_backbone_without_biases_learns_and_resumes(self, name: str) -> None:
         plain = {"name": "gcn", "hidden": 8, "norm": "sum", "bias": False}
-        resumes_bit_by_bit(run_config(method={"name": name}, backbone=plain))
+        resumes_bit_by_bit(run_config(method=quick_config(name).to_values()["method"], backbone=plain))
 
     def test_a_state_is_tensors_by_name_that_one_file_can_hold(self, name: str) -> None:
         config = quick_config(name)

@@ -8,22 +8,29 @@ from numpy.typing import NDArray
 from scipy import sparse
 from torch import Tensor
 
-from evergraph.backbones import BACKBONES
+from evergraph.backbones import BACKBONES, BackboneEntry
 from evergraph.data.graph import Graph, make_graph
 from evergraph.data.stream import TaskStream, make_stream
-from evergraph.methods import METHODS, Learner
+from evergraph.methods import METHODS, Learner, MethodEntry
 from evergraph.runs.build import make_learner
 from evergraph.runs.config import RunConfig
 from evergraph.runs.evaluate import Evaluator
 from evergraph.watch import Watch
 
 CPU = torch.device("cpu")
+SMALL = {"hidden": 8, "heads": 2, "width": 64}
+"""Sizes of a backbone or a method that learns in no time, where it has such settings."""
 
 
-def small(backbone: str) -> dict[str, int]:
-    """Settings that make a backbone small."""
-    fields = BACKBONES[backbone].config.model_fields
-    return {key: value for key, value in {"hidden": 8, "heads": 2}.items() if key in fields}
+def small(entry: BackboneEntry | MethodEntry) -> dict[str, int]:
+    """Settings that make a backbone or a method small."""
+    return {key: value for key, value in SMALL.items() if key in entry.config.model_fields}
+
+
+def small_method(name: str) -> dict[str, Any]:
+    """A small method that keeps two nodes of each class, where it keeps nodes."""
+    budget = {"budget": 2} if "budget" in METHODS[name].config.model_fields else {}
+    return {"name": name, **small(METHODS[name]), **budget}
 
 
 def random_adjacency(
@@ -71,8 +78,12 @@ def run_config(**sections: dict[str, Any]) -> RunConfig:
 
 
 def quick_config(method: str, backbone: str = "gcn", **sections: dict[str, Any]) -> RunConfig:
-    """Settings for a quick run of a method on a small backbone."""
-    return run_config(method={"name": method}, backbone={"name": backbone, **small(backbone)}, **sections)
+    """Settings for a quick run of a small method on a small backbone."""
+    return run_config(
+        method={"name": method, **small(METHODS[method])},
+        backbone={"name": backbone, **small(BACKBONES[backbone])},
+        **sections,
+    )
 
 
 def stream_of(graph: Graph, config: RunConfig) -> TaskStream:

@@ -1,0 +1,201 @@
+"""Analytic: ridge regression on random features of propagated node features; its sums do not forget.
+
+After any sequence of tasks the weights are those of the same regression on all training nodes at once, each
+with the features that it had when it arrived. The sets of hops stand side by side in the sums, each
+with a Gram matrix of its own, so that hops and λ are chosen anew from training data alone:
+
+- where nodes learned before are found again in the graph (`anchors`), by the mistakes made on them there, each left
+  out of its fit: neighbours that came later have changed them, and the choice sees how much each set suffers;
+- else by generalised cross-validation, from the sums alone.
+"""
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from pydantic import Field, field_validator
+from torch import Tensor
+
+from evergraph.config import Settings
+from evergraph.data.stream import TaskView
+from evergraph.methods.anchors import Anchors
+from evergraph.methods.base import MethodEntry
+from evergraph.methods.hop_features import Codes, HopFeatures, fingerprints
+from evergraph.methods.ridge import Fit, Moments
+from evergraph.methods.statistics import ClassStatistics, Matrix, Precision
+from evergraph.methods.statistics_learner import HopSet, StatisticsLearner, checked_hops
+from evergraph.replay.usage import MemoryUsage
+from evergraph.training.net import Net
+from evergraph.watch import Watch
+
+LOG = logging.getLogger(__name__)
+AUTO: tuple[HopSet, ...] = ((0,), (2,), (0, 1), (0, 1, 2))
+"""The sets of hops that are tried where none are given."""
+MARGIN = 1.1
+"""The largest λ whose error is at most this many times the least is taken: errors near the least are alike."""
+SCOUT = 512
+"""So many features of each set choose hops and λ, which is relative; the fit then has all of them."""
+
+
+class AnalyticConfig(Settings):
+    """width: features of each set of hops; hops: the sets to choose from; strengths: λ over tr(B)/D to choose from.
+
+    anchors: nodes of each class that are known again by a hash, for the choice; precision: of the kept sums.
+    """
+
+    width: int = Field(2048, ge=1)
+    hops: Literal["auto"] | tuple[HopSet, ...] = "auto"
+    strengths: tuple[float, ...] = (1e-4, 1e-3, 1e-2, 1e-1, 3e-1)
+    anchors: int = Field(64, ge=0)
+    precision: Precision = Precision.EXACT
+
+    @field_validator("hops")
+    @classmethod
+    def _sets_of_hops(cls, value: Literal["auto"] | tuple[HopSet, ...]) -> Literal["auto"] | tuple[HopSet, ...]:
+        if value == "auto":
+            return value
+        sets = tuple(checked_hops(hops) for hops in value)
+        if not sets or len(set(sets)) < len(sets):
+            raise ValueError(
+                f"different sets of hops are wanted, such as [[2], [0, 1, 2]], got {list(value)} instead"
+            )
+        return sets
+
+    @field_validator("strengths")
+    @classmethod
+    def _strengths_are_positive(cls, value: tuple[float, ...]) -> tuple[float, ...]:
+        if not value or min(value) <= 0:
+            raise ValueError(f"at least one number above 0 is wanted, got {list(value)} instead")
+        return tuple(sorted(value))
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The hops and the strength of λ in use, what they were chosen by and its value."""
+
+    hops: HopSet
+    strength: float
+    by: str
+    error: float
+
+
+class _Chosen:
+    """A choice that cannot be made again from the sums: positions of hops and strength, -1 for none."""
+
+    def __init__(self) -> None:
+        self.place = (-1, -1)
+        self.error = 0.0
+
+    def memory(self) -> MemoryUsage:
+        return MemoryUsage(bytes=24)
+
+    def state(self) -> dict[str, Tensor]:
+        place = torch.tensor(self.place, dtype=torch.int64)
+        return {"choice.place": place, "choice.error": torch.tensor(self.error, dtype=torch.float64)}
+
+    def load_state(self, state: Mapping[str, Tensor]) -> None:
+        first, second = state["choice.place"].tolist()
+        self.place, self.error = (first, second), float(state["choice.error"])
+
+
+class Analytic(StatisticsLearner):
+    """Keeps sums, anchors and a seed; the fit is made when a prediction is asked for."""
+
+    def __init__(self, net: Net, config: AnalyticConfig):
+        self.config = config
+        sets = AUTO if config.hops == "auto" else config.hops
+        features = HopFeatures(sets, config.width, net.seed)
+        statistics = ClassStatistics(len(sets), config.width, precision=config.precision)
+        open_choice = len(sets) > 1 or len(config.strengths) > 1
+        self.anchors = Anchors(config.anchors if open_choice else 0)
+        self._chosen = _Chosen()
+        self._fitted: tuple[Choice, int, Fit] | None = None
+        super().__init__(net, features, statistics, self.anchors, self._chosen)
+
+    @property
+    def choice(self) -> Choice:
+        """What is in use now."""
+        return self._fit()[0]
+
+    def changed(self) -> None:
+        self._fitted = None
+
+    def learn(self, task: TaskView, past: Sequence[TaskView], watch: Watch) -> None:
+        with watch.phase("statistics"):
+            old, old_labels = self.anchors.find(task.graph)
+            again = len(old) > len(self.anchors.hashes) / 2  # a few nodes may only look alike
+            codes = self.features(task.graph, np.concatenate([task.train, old]))
+            new = codes[:, : len(task.train)]
+            self.statistics.add(new, task.train_labels)
+            self.statistics.widen(max(task.classes) + 1)
+            self.anchors.add(fingerprints(task.graph)[task.train], task.train_labels)
+            self._chosen.place, self._chosen.error = (-1, -1), 0.0
+            self.changed()
+        with watch.phase("choose"):
+            if again:
+                here = self._anchored(task)
+                tested = np.concatenate([codes[:, len(task.train) :], new[:, here]], axis=1)
+                self._choose(tested, np.concatenate([old_labels, task.train_labels[here]]))
+
+    def _anchored(self, task: TaskView) -> NDArray[np.int64]:
+        """The positions among a task's training nodes of those that are anchors."""
+        return np.flatnonzero(np.isin(task.train, self.anchors.find(task.graph)[0]))
+
+    def forget(self, task: TaskView) -> None:
+        super().forget(task)
+        self.anchors.drop(fingerprints(task.graph)[task.train])
+
+    def merge(self, other: StatisticsLearner) -> None:
+        super().merge(other)
+        if isinstance(other, Analytic):
+            self.anchors.merge(other.anchors)
+
+    def scores(self, codes: Codes) -> Matrix:
+        _, index, fit = self._fit()
+        return np.asarray(codes[index].astype(np.float32) @ fit.weights.astype(np.float32))
+
+    def _fit(self) -> tuple[Choice, int, Fit]:
+        """The choice, the position of its hops and its fit."""
+        if self._fitted is None:
+            by, (index, place), error = "anchors", self._chosen.place, self._chosen.error
+            if index < 0:
+                by = "generalised cross-validation"
+                index, place, error = self._best(lambda _, fit: fit.generalised_error())
+            strength = self.config.strengths[place]
+            fit = Moments.of(self.statistics, index).fit(strength)
+            self._fitted = Choice(self.features.hops[index], strength, by, error), index, fit
+            LOG.info("analytic: %s", self._fitted[0])
+        return self._fitted
+
+    def _choose(self, codes: Codes, labels: NDArray[np.int64]) -> None:
+        """Choose by the mistakes on rows of known label in the graph of today."""
+
+        def error(index: int, fit: Fit) -> float:
+            rows = codes[index, :, : len(fit.moments.balanced)].astype(np.float64)
+            return fit.mistakes(rows, labels)
+
+        index, place, self._chosen.error = self._best(error)
+        self._chosen.place = (index, place)
+
+    def _best(self, error: Callable[[int, Fit], float]) -> tuple[int, int, float]:
+        """The positions of the hops of least error and of the largest λ that has nearly that, and its error."""
+        strengths = self.config.strengths
+        errors = np.empty((len(self.features.hops), len(strengths)))
+        for index in range(len(errors)):
+            scout = Moments.of(self.statistics, index, SCOUT)
+            errors[index] = [error(index, scout.fit(strength)) for strength in strengths]
+        index = int(errors.min(axis=1).argmin())
+        place = int(np.flatnonzero(errors[index] <= MARGIN * errors[index].min())[-1])
+        return index, place, float(errors[index, place])
+
+
+ENTRY = MethodEntry(
+    "ridge regression on random features of propagated features",
+    "McDonnell et al., NeurIPS 2023; Zhuang et al., NeurIPS 2024",
+    AnalyticConfig,
+    Analytic,
+)

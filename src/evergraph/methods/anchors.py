@@ -1,0 +1,67 @@
+"""Anchors: a few training nodes of each class, by hashes of their features, to be known again in a later graph."""
+
+from collections.abc import Mapping
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from evergraph.data.graph import Graph
+from evergraph.methods.hop_features import fingerprints
+from evergraph.replay.usage import MemoryUsage
+
+
+class Anchors:
+    """The `limit` smallest hashes of each class, a random choice that depends on no order; never any feature."""
+
+    def __init__(self, limit: int):
+        self.limit = limit
+        self.hashes = np.zeros(0, dtype=np.uint64)
+        self.labels = np.zeros(0, dtype=np.int32)
+
+    def add(self, hashes: NDArray[np.uint64], labels: NDArray[np.int64]) -> None:
+        """Take nodes in and keep the smallest hashes of each class."""
+        everything = np.concatenate([self.hashes, hashes])
+        every_label = np.concatenate([self.labels, labels.astype(np.int32)])
+        order = np.lexsort((everything, every_label))
+        everything, every_label = everything[order], every_label[order]
+        fresh = np.ones(len(order), dtype=bool)
+        fresh[1:] = (everything[1:] != everything[:-1]) | (every_label[1:] != every_label[:-1])
+        everything, every_label = everything[fresh], every_label[fresh]
+        place = np.arange(len(every_label)) - np.searchsorted(every_label, every_label)
+        kept = place < self.limit
+        self.hashes, self.labels = everything[kept], every_label[kept]
+
+    def drop(self, hashes: NDArray[np.uint64]) -> None:
+        """Forget nodes."""
+        kept = ~np.isin(self.hashes, hashes)
+        self.hashes, self.labels = self.hashes[kept], self.labels[kept]
+
+    def merge(self, other: "Anchors") -> None:
+        """Take in the anchors of another."""
+        self.add(other.hashes, other.labels.astype(np.int64))
+
+    def find(self, graph: Graph) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The rows of a graph that are anchors, and their labels; nodes with equal features are left out."""
+        values, rows, times = np.unique(fingerprints(graph), return_index=True, return_counts=True)
+        _, inverse, uses = np.unique(self.hashes, return_inverse=True, return_counts=True)
+        single = uses[inverse] == 1
+        hashes, labels = self.hashes[single], self.labels[single]
+        place = np.minimum(np.searchsorted(values, hashes), len(values) - 1)
+        known = (values[place] == hashes) & (times[place] == 1)
+        return rows[place[known]].astype(np.int64), labels[known].astype(np.int64)
+
+    def memory(self) -> MemoryUsage:
+        """The bytes of hashes and labels."""
+        return MemoryUsage(bytes=self.hashes.nbytes + self.labels.nbytes)
+
+    def state(self) -> dict[str, Tensor]:
+        """Hashes and labels as tensors."""
+        hashes = torch.as_tensor(self.hashes.view(np.int64).copy())
+        return {"anchors.hashes": hashes, "anchors.labels": torch.as_tensor(self.labels.copy())}
+
+    def load_state(self, state: Mapping[str, Tensor]) -> None:
+        """The inverse of `state`."""
+        self.hashes = state["anchors.hashes"].cpu().numpy().copy().view(np.uint64)
+        self.labels = state["anchors.labels"].cpu().numpy().copy()

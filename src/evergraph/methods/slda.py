@@ -1,0 +1,50 @@
+"""SLDA: linear discriminants with one covariance for all classes (Hayes and Kanan, 2020)."""
+
+from functools import cached_property
+
+import numpy as np
+from pydantic import Field
+from scipy import linalg
+
+from evergraph.methods.base import MethodEntry
+from evergraph.methods.hop_features import Codes, HopFeatures
+from evergraph.methods.statistics import ClassStatistics, Matrix, Precision
+from evergraph.methods.statistics_learner import MapConfig, StatisticsLearner
+from evergraph.training.net import Net
+
+
+class SLDAConfig(MapConfig):
+    """shrinkage: the share of a multiple of the identity in the covariance."""
+
+    shrinkage: float = Field(0.1, gt=0, le=1)
+    precision: Precision = Precision.EXACT
+
+
+class Discriminant(StatisticsLearner):
+    """Score of class c: μ_cᵀ P φ - ½ μ_cᵀ P μ_c, P = ((1 - ε) S + ε tr(S)/D I)⁻¹, S the within-class covariance."""
+
+    def __init__(self, net: Net, config: SLDAConfig):
+        self.config = config
+        features = HopFeatures([config.hops], config.width, net.seed)
+        super().__init__(net, features, ClassStatistics(1, config.width, precision=config.precision))
+
+    def changed(self) -> None:
+        self.__dict__.pop("_weights", None)
+
+    @cached_property
+    def _weights(self) -> tuple[Matrix, Matrix]:
+        """P μ_c of each class as columns, and ½ μ_cᵀ P μ_c."""
+        scatter, share = self.statistics.scatter(0), self.config.shrinkage
+        unit = float(np.trace(scatter)) / len(scatter)
+        covariance = (1 - share) * scatter
+        covariance[np.diag_indices_from(covariance)] += share * unit if unit > 0 else 1.0
+        means = self.statistics.means(0)
+        columns = linalg.solve(covariance, means.T, assume_a="pos", overwrite_a=True)
+        return columns, np.einsum("ij,ji->i", means, columns) / 2
+
+    def scores(self, codes: Codes) -> Matrix:
+        columns, offsets = self._weights
+        return np.asarray(codes[0].astype(np.float64) @ columns - offsets)
+
+
+ENTRY = MethodEntry("linear discriminants, one covariance", "Hayes and Kanan, CVPRW 2020", SLDAConfig, Discriminant)

@@ -1,0 +1,218 @@
+"""ClassStatistics: the counts, class sums and Gram matrices of φ; adding, forgetting and merging are exact.
+
+n_c counts the rows of class c, q_c = Σ φ over them, G = Σ φφᵀ over all rows. Entries of φ are whole numbers
+(`hop_features`), so these sums are whole numbers too: any order and any batching give the same bits.
+"""
+
+from collections.abc import Mapping
+from enum import Enum
+from functools import lru_cache
+from typing import Any, TypeAlias
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.linalg import blas
+from torch import Tensor
+
+from evergraph.errors import DataError
+from evergraph.methods.hop_features import Codes
+from evergraph.replay.usage import MemoryUsage
+
+BLOCK = 1024
+"""Rows whose products 32-bit floats add up exactly."""
+Matrix: TypeAlias = NDArray[np.float64]
+
+
+class Precision(Enum):
+    """How the Gram matrix is kept, its lower triangle only.
+
+    EXACT: whole numbers of 32 bits (64 where these do not suffice). INT16, INT8: the within-class scatter
+    G - Σ q_c q_cᵀ / n_c over the root of its diagonal, in 16 or 8 bits, and the diagonal in 64.
+    """
+
+    EXACT = "exact"
+    INT16 = "int16"
+    INT8 = "int8"
+
+
+LEVELS: dict[Precision, tuple[type[np.signedinteger[Any]], int]] = {
+    Precision.INT16: (np.int16, 32767),
+    Precision.INT8: (np.int8, 127),
+}
+
+
+class ClassStatistics:
+    """Sums over labelled rows for each of several maps φ; `gram` says whether second moments are kept."""
+
+    def __init__(self, maps: int, width: int, *, gram: bool = True, precision: Precision = Precision.EXACT):
+        self.width = width
+        self.precision = precision
+        self.counts = np.zeros(0, dtype=np.int64)
+        self.sums = np.zeros((maps, 0, width), dtype=np.int32)
+        self._gram: list[NDArray[Any]] = []
+        self._diagonal: list[Matrix] = []
+        if gram:
+            self._keep([np.zeros(width * (width + 1) // 2) for _ in range(maps)])
+
+    @property
+    def n_classes(self) -> int:
+        return len(self.counts)
+
+    def add(self, codes: Codes, labels: NDArray[np.int64]) -> None:
+        """Add rows; a new class gets a column, a class that comes back adds to its own."""
+        self._change(codes, labels, 1)
+
+    def forget(self, codes: Codes, labels: NDArray[np.int64]) -> None:
+        """Take rows out again that were added before, as if they had never been seen."""
+        taken = np.bincount(labels, minlength=self.n_classes)
+        if len(taken) > self.n_classes or np.any(taken > self.counts):
+            label = int(np.argmax(taken - np.pad(self.counts, (0, len(taken) - self.n_classes))))
+            known = int(self.counts[label]) if label < self.n_classes else 0
+            raise DataError(
+                f"rows to forget must have been learned, got {taken[label]} of class {label}, which has {known}"
+            )
+        self._change(codes, labels, -1)
+
+    def _change(self, codes: Codes, labels: NDArray[np.int64], sign: int) -> None:
+        before = self._unpacked()
+        self.widen(int(labels.max(initial=-1)) + 1)
+        self.counts = self.counts + sign * np.bincount(labels, minlength=self.n_classes)
+        self._set_sums(self.sums.astype(np.int64) + sign * _class_sums(codes, labels, self.n_classes))
+        more = [sign * _packed(_gram(code)) for code in codes] if before else []
+        self._keep([one + two for one, two in zip(before, more, strict=True)])
+
+    def merge(self, other: "ClassStatistics") -> None:
+        """Add the sums of statistics of the same map, as if this had seen their rows too."""
+        if (self.width, len(self.sums), self.precision) != (other.width, len(other.sums), other.precision):
+            raise DataError(
+                f"statistics of {len(self.sums)} maps of width {self.width} ({self.precision.value}) are wanted, "
+                f"got {len(other.sums)} of width {other.width} ({other.precision.value}) instead"
+            )
+        grams = [one + more for one, more in zip(self._unpacked(), other._unpacked(), strict=True)]
+        self.widen(other.n_classes)
+        room = self.n_classes - other.n_classes
+        self.counts = self.counts + np.pad(other.counts, (0, room))
+        self._set_sums(self.sums.astype(np.int64) + np.pad(other.sums, ((0, 0), (0, room), (0, 0))))
+        self._keep(grams)
+
+    def widen(self, n_classes: int) -> None:
+        """Make room for classes."""
+        more = max(n_classes - self.n_classes, 0)
+        self.counts = np.pad(self.counts, (0, more))
+        self.sums = np.pad(self.sums, ((0, 0), (0, more), (0, 0)))
+
+    def _set_sums(self, sums: NDArray[np.int64]) -> None:
+        self.sums = sums.astype(_whole(sums))
+
+    def means(self, index: int, width: int | None = None) -> Matrix:
+        """μ_c of map `index`, one row a class; zeros for a class without rows; the first features only."""
+        return np.asarray(self.sums[index, :, :width] / np.maximum(self.counts, 1)[:, None])
+
+    def _between(self, index: int, width: int) -> Matrix:
+        """Σ_c q_c q_cᵀ / n_c."""
+        means = self.means(index, width)
+        return np.asarray((means * self.counts[:, None]).T @ means)
+
+    def scatter(self, index: int, width: int | None = None) -> Matrix:
+        """The within-class covariance (G - Σ_c q_c q_cᵀ / n_c) / n of map `index`; the first features only."""
+        width = min(width or self.width, self.width)
+        total = max(int(self.counts.sum()), 1)
+        packed = self._gram[index][: width * (width + 1) // 2].astype(np.float64)
+        if self.precision is Precision.EXACT:
+            return (_whole_matrix(packed, width) - self._between(index, width)) / total
+        scale = np.sqrt(self._diagonal[index][:width])
+        return _whole_matrix(packed, width) * (scale[:, None] * scale / (LEVELS[self.precision][1] * total))
+
+    def gram(self, index: int) -> Matrix:
+        """G of map `index`."""
+        return self.scatter(index) * max(int(self.counts.sum()), 1) + self._between(index, self.width)
+
+    def _unpacked(self) -> list[NDArray[Any]]:
+        """The lower triangles of the Gram matrices, as numbers that can be added to."""
+        if self.precision is Precision.EXACT:
+            return [packed.astype(np.float64) for packed in self._gram]
+        return [_packed(self.gram(index)) for index in range(len(self._gram))]
+
+    def _keep(self, triangles: list[NDArray[np.float64]]) -> None:
+        """Keep these lower triangles of Gram matrices, in the precision asked for."""
+        if self.precision is Precision.EXACT:
+            exact = np.result_type(*(_whole(part) for part in triangles), np.int32)
+            self._gram = [part.astype(exact) for part in triangles]
+            return
+        kind, top = LEVELS[self.precision]
+        self._gram, self._diagonal = [], []
+        for index, part in enumerate(triangles):
+            within = part - _packed(self._between(index, self.width))
+            rows = np.arange(self.width)
+            diagonal = np.maximum(within[rows * (rows + 3) // 2], 0)
+            scale = np.sqrt(np.where(diagonal > 0, diagonal, np.inf))
+            levels = np.rint(within / _packed(scale[:, None] * scale) * top)
+            self._gram.append(np.clip(levels, -top, top).astype(kind))
+            self._diagonal.append(diagonal)
+
+    def memory(self) -> MemoryUsage:
+        """What is kept; no node, no edge."""
+        held = self.state()
+        return MemoryUsage(
+            floats=sum(value.numel() for value in held.values()),
+            bytes=sum(value.numel() * value.element_size() for value in held.values()),
+        )
+
+    def state(self) -> dict[str, Tensor]:
+        """The sums as named tensors."""
+        arrays: dict[str, NDArray[Any]] = {"counts": self.counts, "sums": self.sums}
+        arrays |= {"gram": np.stack(self._gram)} if self._gram else {}
+        arrays |= {"diagonal": np.stack(self._diagonal)} if self._diagonal else {}
+        return {f"statistics.{name}": torch.as_tensor(array.copy()) for name, array in arrays.items()}
+
+    def load_state(self, state: Mapping[str, Tensor]) -> None:
+        """The inverse of `state`."""
+        held = {name: state[f"statistics.{name}"].cpu().numpy().copy() for name in ("counts", "sums")}
+        self.counts, self.sums = held["counts"], held["sums"]
+        for name in ("gram", "diagonal"):
+            value = state.get(f"statistics.{name}")
+            setattr(self, f"_{name}", [] if value is None else list(value.cpu().numpy().copy()))
+
+
+def _gram(codes: NDArray[np.uint8]) -> Matrix:
+    """Σ φφᵀ, lower triangle; 32-bit products of blocks are exact, and so is their sum in 64 bits."""
+    total = np.zeros((codes.shape[1],) * 2)
+    for start in range(0, len(codes), BLOCK):
+        block = codes[start : start + BLOCK].astype(np.float32)
+        total += blas.ssyrk(1.0, block.T).T
+    return total
+
+
+def _class_sums(codes: Codes, labels: NDArray[np.int64], n_classes: int) -> NDArray[np.int64]:
+    """Σ φ over the rows of each class: (maps, classes, width)."""
+    members = sparse.csr_array(
+        (np.ones(len(labels), dtype=np.float64), (labels, np.arange(len(labels)))), shape=(n_classes, len(labels))
+    )
+    sums = [members @ code.astype(np.float64) for code in codes]
+    total: NDArray[np.int64] = np.rint(np.stack(sums)).astype(np.int64)
+    return total
+
+
+@lru_cache(4)
+def _triangle(width: int) -> NDArray[np.bool_]:
+    return np.tri(width, dtype=bool)
+
+
+def _packed(matrix: Matrix) -> NDArray[np.float64]:
+    """The lower triangle row by row, so that the first features of a map come first."""
+    return matrix[_triangle(len(matrix))]
+
+
+def _whole_matrix(packed: NDArray[np.float64], width: int) -> Matrix:
+    """The symmetric matrix of a packed lower triangle."""
+    lower = np.zeros((width, width))
+    lower[_triangle(width)] = packed
+    lower += np.tril(lower, -1).T
+    return lower
+
+
+def _whole(values: NDArray[Any]) -> type[np.signedinteger[Any]]:
+    """The smaller integer type that holds these whole numbers."""
+    return np.int32 if np.abs(values).max(initial=0) <= np.iinfo(np.int32).max else np.int64

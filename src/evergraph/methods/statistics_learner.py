@@ -1,0 +1,105 @@
+"""StatisticsLearner: a learner that keeps only sums over random features of its training nodes."""
+
+from abc import abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from pydantic import Field, field_validator
+from torch import Tensor
+
+from evergraph.config import Settings
+from evergraph.data.graph import Graph
+from evergraph.data.stream import TaskView
+from evergraph.errors import DataError, StoreError
+from evergraph.methods.base import Kept, Learner
+from evergraph.methods.hop_features import Codes, HopFeatures
+from evergraph.methods.statistics import ClassStatistics, Matrix
+from evergraph.replay.usage import MemoryUsage
+from evergraph.training.net import Net
+from evergraph.watch import Watch
+
+HopSet = tuple[int, ...]
+
+
+class MapConfig(Settings):
+    """width: features of the random map; hops: which hops it adds up."""
+
+    width: int = Field(1024, ge=1)
+    hops: HopSet = (0, 1, 2)
+
+    @field_validator("hops")
+    @classmethod
+    def _hops_are_a_set(cls, value: HopSet) -> HopSet:
+        return checked_hops(value)
+
+
+def checked_hops(hops: HopSet) -> HopSet:
+    """Hops in ascending order, at least one."""
+    if not hops or min(hops) < 0 or len(set(hops)) < len(hops):
+        raise ValueError(f"hops must be different whole numbers from 0 on, got {list(hops)} instead")
+    return tuple(sorted(hops))
+
+
+class _Seed:
+    """The random map of a learner, kept as its seed."""
+
+    def __init__(self, seed: int):
+        self.seed = seed
+
+    def memory(self) -> MemoryUsage:
+        return MemoryUsage(bytes=8)
+
+    def state(self) -> dict[str, Tensor]:
+        return {"map.seed": torch.tensor(self.seed, dtype=torch.int64)}
+
+    def load_state(self, state: Mapping[str, Tensor]) -> None:
+        came = int(state["map.seed"])
+        if came != self.seed:
+            raise StoreError(f"the state of a learner with seeds.init={self.seed} is wanted, got one of {came}")
+
+
+class StatisticsLearner(Learner):
+    """Adds the training nodes of each task to its sums; there is no model to train and no order that matters."""
+
+    trains_net = False
+
+    def __init__(self, net: Net, features: HopFeatures, statistics: ClassStatistics, *kept: Kept):
+        self.features = features
+        self.statistics = statistics
+        super().__init__(net, statistics, _Seed(net.seed), *kept)
+
+    @abstractmethod
+    def scores(self, codes: Codes) -> Matrix:
+        """One number for each row and each class so far."""
+
+    def changed(self) -> None:
+        """The sums are others now: whatever was computed from them no longer holds."""
+
+    def learn(self, task: TaskView, past: Sequence[TaskView], watch: Watch) -> None:
+        with watch.phase("statistics"):
+            self.statistics.add(self.features(task.graph, task.train), task.train_labels)
+            self.statistics.widen(max(task.classes) + 1)
+            self.changed()
+
+    def forget(self, task: TaskView) -> None:
+        """Take the training nodes of a view out again, in the graph in which they were learned."""
+        self.statistics.forget(self.features(task.graph, task.train), task.train_labels)
+        self.changed()
+
+    def merge(self, other: "StatisticsLearner") -> None:
+        """Learn what a learner of the same settings and seed has learned."""
+        mine, others = ((map_.hops, map_.width, map_.seed) for map_ in (self.features, other.features))
+        if mine != others:
+            raise DataError(f"a learner with the random map {mine} is wanted, got {others} instead")
+        self.statistics.merge(other.statistics)
+        self.changed()
+
+    def load_state(self, state: Mapping[str, Tensor]) -> None:
+        super().load_state(state)
+        self.changed()
+
+    def outputs(self, graph: Graph, rows: NDArray[np.int64] | None = None) -> Callable[[], Tensor]:
+        codes = self.features(graph, np.arange(graph.n_nodes) if rows is None else rows)
+        return lambda: torch.as_tensor(self.scores(codes), dtype=torch.float32)

@@ -1,0 +1,179 @@
+"""Analytic: order, batches, returning classes, forgetting and merging change nothing; the choice finds its hops."""
+
+import logging
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from scipy import sparse
+
+from evergraph.config import validated
+from evergraph.data.datasets import load_dataset
+from evergraph.data.graph import LocalIds
+from evergraph.data.stream import StreamConfig, TaskStream, TaskView, learner_view, make_stream
+from evergraph.errors import ConfigError, DataError, StoreError
+from evergraph.methods.analytic import AUTO, Analytic, AnalyticConfig
+from evergraph.methods.hop_features import HopFeatures
+from evergraph.methods.ridge import Moments
+from evergraph.methods.statistics import ClassStatistics
+from evergraph.runs.build import make_net
+from evergraph.runs.metrics import average_accuracy
+from evergraph.runs.store import tensor_bytes
+from evergraph.watch import Watch
+from helpers import assert_same_bits, run_config, stream_of, tiny_graph
+
+from .measured import measured
+
+
+def learner(width: int = 32, seed: int = 0, features: int = 40, **settings: Any) -> Analytic:
+    config = run_config(method={"name": "analytic"}, seeds={"init": seed})
+    return Analytic(make_net(config, features), AnalyticConfig(width=width, **settings))
+
+
+def learned(views: list[TaskView], **settings: Any) -> Analytic:
+    one = learner(features=views[0].graph.n_features, **settings)
+    for view in views:
+        one.learn(view, (), Watch())
+    return one
+
+
+def views_of(stream: TaskStream) -> list[TaskView]:
+    return [learner_view(task) for task in stream]
+
+
+def split(view: TaskView, pieces: int) -> list[TaskView]:
+    """The same view with a part of the training nodes at a time: every class comes back."""
+    return [replace(view, train=LocalIds(part)) for part in np.array_split(np.asarray(view.train), pieces)]
+
+
+@pytest.fixture
+def views() -> list[TaskView]:
+    return views_of(stream_of(tiny_graph((9, 5, 9, 7), width=40), run_config(method={"name": "analytic"})))
+
+
+def same_outputs(one: Analytic, other: Analytic, view: TaskView) -> None:
+    np.testing.assert_allclose(one.logits(view.graph), other.logits(view.graph), rtol=0, atol=1e-6)
+    assert one.choice == other.choice
+
+
+def test_any_order_any_batching_and_classes_that_come_back_give_the_same_bits(views: list[TaskView]) -> None:
+    whole = learned(views)
+    pieces = [piece for view in views for piece in split(view, 3)]
+    assert_same_bits(whole.state(), learned(views[::-1]).state())
+    shuffled = learned([pieces[k] for k in (3, 0, 5, 1, 4, 2)], anchors=0)
+    assert_same_bits(learned(views, anchors=0).state(), shuffled.state())
+    same_outputs(learned(views, anchors=0), shuffled, views[0])
+
+
+def test_the_weights_are_those_of_all_rows_at_once(views: list[TaskView]) -> None:
+    one = learned(views)
+    features = HopFeatures(AUTO, 32, 0)
+    statistics = ClassStatistics(len(AUTO), 32)
+    codes = np.concatenate([features(view.graph, view.train) for view in views], axis=1)
+    statistics.add(codes, np.concatenate([view.train_labels for view in views]))
+    joint = Moments.of(statistics, AUTO.index(one.choice.hops)).fit(one.choice.strength)
+    wanted = features(views[1].graph, views[1].train)[AUTO.index(one.choice.hops)] @ joint.weights
+    np.testing.assert_allclose(one.logits(views[1].graph, views[1].train), wanted, rtol=1e-5, atol=1e-6)
+
+
+def test_forgotten_nodes_were_never_seen(views: list[TaskView]) -> None:
+    kept, gone = split(views[1], 2)
+    one = learned([views[0], kept, gone])
+    one.forget(gone)
+    other = learned([views[0], kept])
+    names = [name for name in other.state() if name.startswith("statistics.")]
+    assert_same_bits({name: one.state()[name] for name in names}, {name: other.state()[name] for name in names})
+    hashes = one.anchors.hashes
+    assert set(hashes.tolist()) <= set(other.anchors.hashes.tolist())
+    with pytest.raises(DataError, match="rows to forget must have been learned"):
+        learned([views[0]]).forget(views[1])
+
+
+def test_two_learners_that_merge_saw_both(views: list[TaskView]) -> None:
+    one, other = learned(views[:1]), learned(views[1:])
+    one.merge(other)
+    assert_same_bits(one.state(), learned(views).state())
+    same_outputs(one, learned(views), views[0])
+    with pytest.raises(DataError, match="a learner with the random map"):
+        one.merge(learned(views, width=16))
+
+
+def test_the_state_grows_with_classes_only_and_its_bytes_are_counted(views: list[TaskView]) -> None:
+    one = learned(views)
+    before = one.memory()
+    for view in views:
+        one.learn(view, (), Watch())
+    assert one.memory() == before
+    assert before.bytes == sum(value.numel() * value.element_size() for value in one.state().values())
+    assert before.bytes <= len(tensor_bytes(one.state())) < before.bytes + 1000
+    assert before.nodes == before.edges == 0
+
+
+def test_no_row_of_any_input_is_in_the_state(views: list[TaskView]) -> None:
+    """Neither a row of features nor of φ, while there is more than one node in every class."""
+    one = learned(views)
+    numbers = [value.numpy().reshape(-1, value.shape[-1]) for value in one.state().values() if value.dim() > 1]
+    for view in views:
+        inputs = [sparse.csr_array(view.graph.features).toarray(), *one.features(view.graph, view.train)]
+        for rows in inputs:
+            for held in numbers:
+                width = min(rows.shape[1], held.shape[1])
+                equal = (held[:, None, :width] == rows[None, :, :width]).all(axis=2)
+                assert not (equal & rows[None, :, :width].any(axis=2)).any()
+
+
+def test_another_seed_of_the_map_is_refused(views: list[TaskView]) -> None:
+    with pytest.raises(StoreError, match=r"seeds\.init=1 is wanted, got one of 0"):
+        learner(seed=1).load_state(learned(views).state())
+
+
+@pytest.mark.parametrize(
+    ("values", "reason"),
+    [
+        ({"hops": [[]]}, "hops must be different whole numbers from 0 on, got .. instead"),
+        ({"hops": [[0, 0]]}, "hops must be different"),
+        ({"hops": [[2], [2]]}, "different sets of hops are wanted"),
+        ({"hops": []}, "different sets of hops are wanted"),
+        ({"strengths": []}, "at least one number above 0"),
+        ({"strengths": [0.0]}, "at least one number above 0"),
+    ],
+)
+def test_settings_that_cannot_work_are_refused(values: dict[str, Any], reason: str) -> None:
+    with pytest.raises(ConfigError, match=reason):
+        validated(AnalyticConfig, values, "method")
+
+
+def block_stream(homophily: float, *, whole: bool) -> TaskStream:
+    options = {"nodes": 1200, "homophily": homophily, "features": 16, "classes": 6, "mean_degree": 8}
+    config = StreamConfig(inter_task_edges=whole)
+    return make_stream(load_dataset("sbm", options=options), config, split_seed=0, order_seed=0)
+
+
+@pytest.mark.parametrize(
+    ("homophily", "whole", "wanted"),
+    [(0.8, False, [(2,)]), (0.0, True, [(0,), (0, 1)]), (0.05, True, [(0,), (0, 1)])],
+)
+def test_the_choice_finds_the_hops(
+    caplog: pytest.LogCaptureFixture, homophily: float, whole: bool, wanted: list[tuple[int, ...]]
+) -> None:
+    with caplog.at_level(logging.INFO, logger="evergraph"):
+        one = learned(views_of(block_stream(homophily, whole=whole)), width=128)
+        assert one.choice.hops in wanted
+    assert one.choice.by == ("anchors" if whole else "generalised cross-validation")
+    assert str(one.choice.hops) in caplog.messages[-1]
+
+
+def test_digits_are_known_to_the_end(digits_stream: TaskStream) -> None:
+    assert 100 * average_accuracy(measured("analytic", digits_stream, epochs=1)) > 97
+
+
+def test_fewer_bits_predict_alike(digits_stream: TaskStream) -> None:
+    views = views_of(digits_stream)
+    exact, rough = (
+        learned(views, width=128, hops=((2,),), strengths=(0.01,), precision=kind) for kind in ("exact", "int16")
+    )
+    agree = exact.logits(views[0].graph).argmax(dim=1) == rough.logits(views[0].graph).argmax(dim=1)
+    assert agree.to(torch.float64).mean() > 0.99
+    assert rough.memory().bytes < 0.7 * exact.memory().bytes

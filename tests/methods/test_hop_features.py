@@ -1,0 +1,78 @@
+"""Random features against the dense formula."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from evergraph.data.graph import Graph, make_graph
+from evergraph.methods import hop_features
+from evergraph.methods.hop_features import STEP, TOP, HopFeatures, fingerprints, propagation
+from evergraph.seeding import Purpose, numpy_generator
+from helpers import tiny_graph
+
+SETS = [(0,), (2,), (0, 1), (0, 1, 2)]
+
+
+def dense_codes(graph: Graph, hops: tuple[int, ...], width: int, seed: int) -> np.ndarray:
+    adjacency = graph.adjacency.toarray().astype(np.float64)
+    loops = (adjacency.T if graph.directed else adjacency) + np.eye(graph.n_nodes)
+    step = loops / np.sqrt(np.outer(loops.sum(axis=1), loops.sum(axis=0)))
+    features = sparse.csr_array(graph.features).toarray().astype(np.float64)
+    omega = numpy_generator(seed, Purpose.PARAMETERS, 0).standard_normal((graph.n_features, 256), dtype=np.float32)
+    total = np.zeros((graph.n_nodes, width))
+    for hop in hops:
+        value = np.linalg.matrix_power(step, hop) @ features @ omega[:, :width]
+        total += value / np.linalg.norm(value, axis=1, keepdims=True)
+    total *= STEP * np.sqrt(width) / np.linalg.norm(total, axis=1, keepdims=True)
+    return np.clip(total, 0, TOP)
+
+
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize("sparse_features", [False, True])
+@pytest.mark.parametrize("late", [False, True])
+def test_they_are_the_dense_formula(
+    monkeypatch: pytest.MonkeyPatch, directed: bool, sparse_features: bool, late: bool
+) -> None:
+    monkeypatch.setattr(HopFeatures, "_cheaper_late", lambda *_: late)
+    graph = tiny_graph(directed=directed, sparse_features=sparse_features)
+    rows = np.array([3, 1, 8])
+    codes = HopFeatures(SETS, 50, 7)(graph, rows)
+    for code, hops in zip(codes, SETS, strict=True):
+        assert np.abs(code - dense_codes(graph, hops, 50, 7)[rows]).max() < 0.501
+
+
+def test_blocks_of_columns_change_nothing_and_another_seed_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    graph = tiny_graph()
+    rows = np.arange(graph.n_nodes)
+    wide = HopFeatures([(1,)], 600, 0)
+    assert np.array_equal(wide(graph, rows), wide(graph, rows))
+    assert not np.array_equal(wide(graph, rows), HopFeatures([(1,)], 600, 1)(graph, rows))
+    first, second = wide._projected(graph, rows)[0][:, :256], wide._projected(graph, rows)[0][:, 256:512]
+    assert not np.allclose(first, second)
+
+
+def test_a_row_of_zeros_stays_zero() -> None:
+    graph = make_graph(sparse.csr_array((3, 3)), np.array([[0.0, 0], [1, 0], [0, 1]]), [0, 1, 0])
+    codes = HopFeatures(SETS, 16, 0)(graph, np.arange(3))
+    assert not codes[:, 0].any()
+    assert codes[:, 1].any()
+
+
+def test_a_hop_keeps_constant_vectors_of_a_regular_graph() -> None:
+    ring = sparse.csr_array(np.roll(np.eye(5), 1, axis=1) + np.roll(np.eye(5), -1, axis=1))
+    step = propagation(make_graph(ring, np.ones((5, 1)), [0] * 5))
+    np.testing.assert_allclose(step @ np.ones(5), 1, rtol=1e-6)
+
+
+@pytest.mark.parametrize("sparse_features", [False, True])
+def test_a_fingerprint_depends_on_the_own_features_alone(sparse_features: bool) -> None:
+    graph = tiny_graph((30, 30), width=40, sparse_features=sparse_features)
+    every = fingerprints(graph)
+    nodes = np.array([5, 50, 2])
+    assert np.array_equal(fingerprints(graph.subgraph(nodes)), every[nodes])
+    assert len(np.unique(every)) == len(np.unique(sparse.csr_array(graph.features).toarray(), axis=0))
+
+
+def test_dense_products_are_taken_where_features_are_dense() -> None:
+    assert isinstance(hop_features._denser(sparse.csr_array(np.ones((4, 4)))), np.ndarray)
+    assert not isinstance(hop_features._denser(sparse.csr_array(np.eye(40))), np.ndarray)
