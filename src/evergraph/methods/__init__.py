@@ -1,6 +1,6 @@
 """The table of methods; each is one file."""
 
-from evergraph.methods import er_gnn, ewc, finetune, ftf_er, gem, joint, lwf, mas, random_replay, ssm, tem, twp
+from evergraph.methods import cat, er_gnn, ewc, finetune, ftf_er, gem, joint, lwf, mas, random_replay, ssm, tem, twp
 from evergraph.methods.base import Kept, Learner, MethodEntry, NoSettings
 from evergraph.registry import Registry
 
@@ -22,6 +22,7 @@ METHODS: Registry[MethodEntry] = Registry(
         "ssm": ssm.DEGREE,
         "ssm-random": ssm.RANDOM,
         "tem": tem.ENTRY,
+        "cat": cat.ENTRY,
         "ftf-er-det": ftf_er.DETERMINISTIC,
         "ftf-er-prob": ftf_er.PROBABILISTIC,
     },

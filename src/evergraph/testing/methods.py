@@ -17,6 +17,7 @@ from evergraph.runs.build import make_learner
 from evergraph.runs.config import RunConfig
 from evergraph.testing.samples import (
     assert_same_bits,
+    brief_method,
     learn_tasks,
     learned,
     outputs_are_sound,
@@ -137,7 +138,7 @@ class MethodContract:
     def test_the_budget_is_kept_for_every_class(self, name: str) -> None:
         """At most `budget` nodes of a class have a label in the memory; a method without one keeps no labels."""
         fields = METHODS[name].config.model_fields
-        method = {"name": name, **({"budget": 2} if "budget" in fields else {})}
+        method = {**brief_method(name), **({"budget": 2} if "budget" in fields else {})}
         small = {"backbone": {"hidden": 8}, "train": {"epochs": 2, "threads": 1}}
         config = RunConfig.from_values({"method": method, **small})
         stream = stream_of(tiny_graph((9,) * 4), config)
@@ -155,7 +156,7 @@ class MethodContract:
 
     def test_a_backbone_without_biases_learns_and_resumes(self, name: str) -> None:
         plain = {"name": "gcn", "hidden": 8, "norm": "sum", "bias": False}
-        resumes_bit_by_bit(run_config(method={"name": name}, backbone=plain))
+        resumes_bit_by_bit(run_config(method=brief_method(name), backbone=plain))
 
     def test_a_state_is_tensors_by_name_that_one_file_can_hold(self, name: str) -> None:
         config = quick_config(name)

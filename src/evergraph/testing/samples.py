@@ -20,6 +20,8 @@ from evergraph.watch import Watch
 CPU = torch.device("cpu")
 SMALL = {"hidden": 8, "heads": 2}
 """Sizes of a backbone that trains in no time, where it has such settings."""
+BRIEF = {"encoders": 2, "steps": 2, "width": 16}
+"""Settings of a method that needs more time than training."""
 
 
 def random_adjacency(
@@ -71,7 +73,13 @@ def quick_config(method: str, backbone: str = "gcn", **sections: dict[str, Any])
     """Settings for a quick run of a method on a small backbone."""
     fields = BACKBONES[backbone].config.model_fields
     small = {key: value for key, value in SMALL.items() if key in fields}
-    return run_config(method={"name": method}, backbone={"name": backbone, **small}, **sections)
+    return run_config(method=brief_method(method), backbone={"name": backbone, **small}, **sections)
+
+
+def brief_method(name: str) -> dict[str, Any]:
+    """A method with settings that need little time, where it has such settings."""
+    fields = METHODS[name].config.model_fields
+    return {"name": name, **{key: value for key, value in BRIEF.items() if key in fields}}
 
 
 def stream_of(graph: Graph, config: RunConfig) -> TaskStream:
