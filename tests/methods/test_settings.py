@@ -40,6 +40,11 @@ BOUNDS: dict[str, dict[str, Bounds]] = {
     "ssm": REPLAY,
     "ssm-random": REPLAY,
     "tem": {**DECOUPLED, "replay_weight": NOT_NEGATIVE},
+    "cat": {
+        **DECOUPLED,
+        **dict.fromkeys(("encoders", "steps", "width"), AT_LEAST_ONE),
+        "feature_lr": POSITIVE,
+    },
     "ftf-er-det": FTF_ER,
     "ftf-er-prob": FTF_ER,
     "ncm": {"width": AT_LEAST_ONE},

@@ -2,6 +2,7 @@
 
 from evergraph.methods import (
     analytic,
+    cat,
     er_gnn,
     ewc,
     finetune,
@@ -38,6 +39,7 @@ METHODS: Registry[MethodEntry] = Registry(
         "ssm": ssm.DEGREE,
         "ssm-random": ssm.RANDOM,
         "tem": tem.ENTRY,
+        "cat": cat.ENTRY,
         "ftf-er-det": ftf_er.DETERMINISTIC,
         "ftf-er-prob": ftf_er.PROBABILISTIC,
         "ncm": ncm.ENTRY,

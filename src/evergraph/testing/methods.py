@@ -116,7 +116,7 @@ class MethodContract:
         outputs_are_sound(quick_config(name), make_graph(graph.adjacency, features, graph.labels))
 
     def test_every_task_is_learned_when_it_comes(self, name: str) -> None:
-        """The features indicate the class: who trains classifies nearly all training nodes correctly, others most."""
+        """The features indicate the class: who trains classifies nearly all training nodes right, others most."""
         config = quick_config(name, train={"epochs": 100, "lr": 0.02})
         stream = stream_of(tiny_graph((12,) * 4, share=0, width=4), config)
         learner = make_learner(config, 4)

@@ -18,7 +18,7 @@ from evergraph.runs.evaluate import Evaluator
 from evergraph.watch import Watch
 
 CPU = torch.device("cpu")
-SMALL = {"hidden": 8, "heads": 2, "width": 64}
+SMALL = {"hidden": 8, "heads": 2, "width": 64, "encoders": 2, "steps": 2}
 """Sizes of a backbone or a method that learns in no time, where it has such settings."""
 
 
