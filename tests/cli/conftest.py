@@ -46,10 +46,11 @@ def call(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp
     return calling
 
 
-def write_tiny(path: Path) -> Path:
-    """A graph of six classes as an .npz file."""
+def write_tiny(path: Path, **extra: Any) -> Path:
+    """A graph of six classes as an .npz file, with further arrays."""
     graph = tiny_graph((9,) * 6, width=6)
-    np.savez(path, edge_index=np.stack(graph.adjacency.nonzero()), x=np.asarray(graph.features), y=graph.labels)
+    edges = np.stack(graph.adjacency.nonzero())
+    np.savez(path, edge_index=edges, x=np.asarray(graph.features), y=graph.labels, **extra)
     return path
 
 

@@ -39,12 +39,15 @@ COMMANDS = [
     "data info",
     "data fetch",
     "data check",
+    "probe",
+    "probe leak",
 ]
 
 
 def test_every_command_is_known_here(capsys: pytest.CaptureFixture[str]) -> None:
-    top, data = commands_below(capsys), commands_below(capsys, "data")
-    assert {"", *top, *(f"data {name}" for name in data)} == set(COMMANDS)
+    top = commands_below(capsys)
+    below = [f"{group} {name}" for group in ("data", "probe") for name in commands_below(capsys, group)]
+    assert {"", *top, *below} == set(COMMANDS)
 
 
 def example(call: Call, command: str) -> list[str]:

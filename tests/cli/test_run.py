@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from evergraph.cli import run_main
@@ -241,3 +242,18 @@ def test_ctrl_c_ends_a_process_with_130_and_the_printed_command_works(call: Call
     assert "task 1/5" not in answer.err
     assert len(answer.json()["matrix"]) == 5
     assert json.loads((tmp_path / answer.json()["run_dir"] / "record.json").read_text())["first_class"][-1] == 10
+
+
+def test_a_stream_by_time_is_run_and_shown(call: Call, tmp_path: Path) -> None:
+    data = write_tiny(tmp_path / "tiny.npz", time=np.arange(54) % 20)
+    by_time = ("--set", "stream.arrival=time", "--set", "stream.steps=3")
+    found = call("run", "--dataset", data, *QUICK, *by_time, "--json").json()
+    assert len(found["so_far"]["plain"]) == len(found["matrix"]) == 3
+    assert found["so_far"] == found["so_far_local"]
+    assert found["so_far_global"]["area_plain"] == pytest.approx(sum(found["so_far_global"]["plain"]) / 3)
+    answer = call("show", found["run_dir"])
+    assert answer.code == 0, answer.err
+    assert "all test nodes so far" in answer.out
+    refused = call("run", "--dataset", data, *QUICK, *by_time, "--set", "stream.setting=task-il")
+    assert refused.code == 2
+    assert "setting=class-il is wanted with arrival=time, got task-il instead" in refused.err

@@ -19,6 +19,7 @@ from evergraph.errors import ConvergenceError
 from evergraph.methods import gem
 from evergraph.methods.gem import GEM, GradientProjection, multipliers, nonnegative_minimiser
 from evergraph.runs.build import make_learner
+from evergraph.testing.samples import COMING_BACK
 from evergraph.training.loop import batch_loss
 from helpers import learn_tasks, learned, run_config, stream_of, tiny_graph
 
@@ -209,3 +210,27 @@ def test_a_tiny_gradient_counts_as_much_as_a_large_one() -> None:
 def test_a_task_without_a_gradient_is_left_out() -> None:
     gram, linear = np.diag([1.0, 0.0]), np.array([-1.0, 0.0])
     np.testing.assert_array_equal(nonnegative_minimiser(gram, linear), [1.0, 0.0])
+
+
+@pytest.mark.parametrize("past_classes", ["all", "known"])
+def test_where_classes_come_back_there_is_one_memory_a_task(past_classes: str) -> None:
+    """Of the nodes of a task that are still kept, among all classes or those known by the end of that task."""
+    method = {"name": "gem", "budget": 4, "past_classes": past_classes}
+    config = run_config(method=method, backbone={"hidden": 8}, stream=COMING_BACK["time"])
+    stream = stream_of(tiny_graph((20, 12, 20, 12), seed=3), config)
+    learner = learned(config, stream)
+    assert isinstance(learner, GEM)
+    held, ranks = learner.buffer.graph, learner.buffer.ranks
+    assert held is not None
+    assert ranks is not None
+    memories = learner.memories()
+    assert sorted(set(ranks.tasks.tolist())) == list(range(len(memories))) == [0, 1, 2]
+    assert np.bincount(held.labels).tolist() == [4] * 4
+    assert any(len(set(ranks.tasks[held.labels == label])) > 1 for label in range(4))
+    for task, memory in enumerate(memories):
+        assert memory.labels.tolist() == held.labels[ranks.tasks == task].tolist()
+        if past_classes == "all":
+            assert memory.allowed is None
+        else:
+            assert memory.allowed is not None
+            assert memory.allowed.all(dim=0).tolist() == [k < stream.known(task) for k in range(4)]

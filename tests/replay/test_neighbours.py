@@ -1,10 +1,14 @@
 """Stored neighbours: from the right hop, within budget, by degree or uniformly."""
 
+from dataclasses import replace
+
 import numpy as np
+import pytest
 from scipy import sparse
 
-from evergraph.data.graph import make_graph
-from evergraph.replay.neighbours import NeighbourStorage, sample_neighbours
+from evergraph.data.graph import GlobalIds, LocalIds, make_graph
+from evergraph.data.stream import TaskView
+from evergraph.replay.neighbours import NeighbourStorage, neighbour_budget, sample_neighbours
 from helpers import tiny_graph
 
 
@@ -52,3 +56,13 @@ def test_degree_prefers_hubs_in_proportion() -> None:
     rng = np.random.default_rng(0)
     drawn = [sample_neighbours(graph, np.array([0]), NeighbourStorage.DEGREE, 1, 1, rng)[0] for _ in range(4000)]
     assert abs(np.mean(np.array(drawn) == 2) - 0.9) < 0.02
+
+
+@pytest.mark.parametrize(("centres", "wanted"), [(0, 0), (1, 3), (5, 15), (4, 12)])
+def test_where_classes_come_back_neighbours_are_in_proportion_to_the_centres(centres: int, wanted: int) -> None:
+    """Of 60 for each class of 20 centres; else they are those of all classes of the task."""
+    graph = tiny_graph()
+    nodes = np.arange(graph.n_nodes)
+    view = TaskView(0, (0, 1, 2, 3), graph, GlobalIds(nodes), LocalIds(nodes), classes_return=True)
+    assert neighbour_budget(view, centres, 60, 20) == wanted
+    assert neighbour_budget(replace(view, classes_return=False), centres, 60, 20) == 240

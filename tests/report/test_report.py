@@ -84,9 +84,9 @@ def test_a_summary_is_plain_json() -> None:
         "af",
         "protocol",
         *(f"{name}_{where}" for name in ("aa", "af", "matrix", "so_far") for where in ("local", "global")),
-        "so_far",
         "matrix",
         "aa_curve",
+        "so_far",
         "learning_accuracy",
         "backward_transfer",
         "per_class",
@@ -142,6 +142,42 @@ def test_the_table_has_a_row_for_each_task_and_blanks_above_the_diagonal() -> No
         ["2", "50.0", "100.0", "", "75.0"],
         ["3", "50.0", "50.0", "100.0", "66.7"],
     ]
+
+
+def coming_back() -> Record:
+    """Two classes with 4 and 6 test nodes in the first task; the second has 2 more in the second task."""
+    rows = [[4, 3], [1, 3, 2]]
+    return finished(
+        2,
+        cells=[[0, 0], [0, 1], [1, 1]],
+        first_class=[0, 2, 2],
+        total={"val": [4, 6, 2], "test": [4, 6, 2]},
+        correct={"val": rows, "test": rows},
+    )
+
+
+def test_where_classes_come_back_all_nodes_so_far_are_summarised() -> None:
+    found = summarise(coming_back())
+    assert found.matrix == [[75, None], [37.5, 100]]
+    assert (found.aa, found.af) == (68.75, -37.5)
+    assert found.per_class == [25, 62.5]
+    assert found.so_far.plain == [70, 50]
+    assert found.so_far.balanced == [75, 43.75]
+    assert (found.so_far.area_plain, found.so_far.area_balanced) == (60, 59.375)
+    assert found.so_far.class_forgetting == [-75, 0]
+    assert found.so_far.forgetting == -37.5
+    assert found.so_far_local == found.so_far
+    assert found.so_far_global is None
+
+
+def test_where_classes_come_back_the_table_has_all_nodes_so_far() -> None:
+    lines = [line for line in text_of(coming_back()).splitlines() if line.startswith("│")]
+    cells = [[cell.strip() for cell in line.strip("│").split("│")] for line in lines]
+    assert cells == [["1", "75.0", "", "75.0", "70.0", "75.0"], ["2", "37.5", "100.0", "68.8", "50.0", "43.8"]]
+    assert "all test nodes so far: 50.00 % (by class 43.75 %)   area 60.00 % (59.38 %)" in "\n".join(
+        verdict_lines(coming_back())
+    )
+    assert "so far" not in "\n".join(verdict_lines(finished()))
 
 
 def test_the_verdict_names_measures_costs_and_remarks() -> None:

@@ -7,11 +7,13 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from pydantic import ValidationError
 from safetensors.torch import load_file
 
 from evergraph.cli import run_main
@@ -19,12 +21,14 @@ from evergraph.data.graph import Graph
 from evergraph.data.stream import StreamConfig, make_stream
 from evergraph.errors import StoreError
 from evergraph.methods import METHODS
+from evergraph.results.records import read_records, small_record, write_records
 from evergraph.runs.build import open_stream
 from evergraph.runs.config import RunConfig
 from evergraph.runs.execute import RunResult, data_record, find_run, run
 from evergraph.runs.metrics import average_accuracy
 from evergraph.runs.record import Record
 from evergraph.runs.store import RunStore
+from evergraph.testing.samples import COMING_BACK
 from evergraph.watch import Watch
 from helpers import command_line, run_config, tiny_graph
 
@@ -34,7 +38,8 @@ QUICK: dict[str, Any] = {"train": {"epochs": 2, "threads": 1}, "backbone": {"hid
 def write_graph(path: Path, graph: Graph) -> Path:
     """A graph as an .npz file in the edge_index layout."""
     edges = np.stack(graph.adjacency.nonzero()).astype(np.int64)
-    np.savez(path, edge_index=edges, x=np.asarray(graph.features), y=graph.labels)
+    times = {} if graph.times is None else {"time": graph.times}
+    np.savez(path, edge_index=edges, x=np.asarray(graph.features), y=graph.labels, **times)  # type: ignore[arg-type]
     return path
 
 
@@ -82,6 +87,38 @@ def test_a_record_tells_everything(tmp_path: Path) -> None:
     assert Record.model_validate(values) == record
 
 
+@pytest.mark.parametrize("kind", list(COMING_BACK))
+def test_where_classes_come_back_a_record_counts_by_task_and_class(tmp_path: Path, kind: str) -> None:
+    config = quick(tmp_path, stream={**COMING_BACK[kind], "inductive": True}, method={"name": "ssm", "budget": 2})
+    result = run(config, tmp_path / "out")
+    record, stream = result.record, open_stream(config, None)
+    assert record.classes_return
+    assert record.cells == list(zip(stream.cells.task.tolist(), stream.cells.label.tolist(), strict=True))
+    assert record.first_class == [0, *(stream.known(index) for index in range(3))]
+    assert record.total["test"] == stream.cells.sizes[:, 2].tolist()
+    for now, row in enumerate(record.correct["test"]):
+        assert len(row) == sum(task <= now for task, _ in record.cells)
+    for protocol in ("task-graphs", "whole-graph"):
+        found = record.counts("test", protocol)
+        assert np.isfinite(found.balanced()[-1]).all()
+        assert found.per_class().shape == (3, stream.n_classes)
+    with_death(config, tmp_path / "dead", "task-001.json")
+    again = run(config, tmp_path / "dead", resume=True)
+    assert results(again.folder) == results(result.folder)
+    assert again.record.cells == record.cells
+    small = small_record(result.folder)
+    assert small.so_far_local is not None
+    assert small.so_far_global is not None
+    assert len(small.so_far_global.plain) == 3
+    write_records(tmp_path / "records.json", "test", [result.folder])
+    (read,) = read_records(tmp_path / "records.json")
+    assert read.so_far_global is not None
+    assert read.so_far_global.plain == pytest.approx(small.so_far_global.plain, abs=1e-4)
+    values = record.model_dump(mode="json")
+    with pytest.raises(ValidationError, match="cells are wanted"):
+        Record.model_validate({**values, "cells": values["cells"][:-1]})
+
+
 def test_the_same_configuration_gives_the_same_results_twice(tmp_path: Path) -> None:
     config = quick(tmp_path)
     one, other = (run(config, tmp_path / "out") for _ in range(2))
@@ -106,8 +143,9 @@ def test_the_fingerprint_sees_every_part_of_the_data() -> None:
     def variant(**options: Any) -> Graph:
         return tiny_graph((9,) * 4, **options)
 
-    prints = {fingerprint(g) for g in (graph, variant(seed=1), variant(share=0.3), variant(sparse_features=True))}
-    assert len(prints) == 4
+    later = replace(graph, times=np.asarray(graph.times) + 1)
+    others = (variant(seed=1), variant(share=0.3), variant(sparse_features=True), later, replace(graph, times=None))
+    assert len({fingerprint(g) for g in (graph, *others)}) == 6
     assert fingerprint(graph) == fingerprint(variant())
 
 

@@ -151,11 +151,11 @@ def test_keys_that_came_later_are_ignored(store: RunStore) -> None:
     assert store.tasks() == [task_record()]
 
 
-@pytest.mark.parametrize("version", [3, 77])
+@pytest.mark.parametrize("version", [4, 77])
 def test_a_record_of_a_later_version_is_one_sentence(store: RunStore, version: int) -> None:
     store.finish(run_record())
     rewrite(store, "record.json", schema_version=version)
-    says = f"record.json must be of schema version 2 or earlier, got {version} instead; upgrade evergraph"
+    says = f"record.json must be of schema version 3 or earlier, got {version} instead; upgrade evergraph"
     with pytest.raises(StoreError, match=says) as caught:
         store.record()
     sentence(caught)

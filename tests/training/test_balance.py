@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from evergraph.data.stream import learner_view
 from evergraph.methods import METHODS
 from evergraph.runs.build import make_learner, make_net
-from evergraph.testing.samples import brief_method, outputs_are_sound, resumes_bit_by_bit
+from evergraph.testing.samples import outputs_are_sound, resumes_bit_by_bit, small_method
 from evergraph.training.balance import BalanceConfig
 from evergraph.training.loop import batch_loss
 from evergraph.training.net import Part
@@ -64,7 +64,7 @@ def test_the_adjusted_loss_is_the_formula(setting: str) -> None:
 @pytest.mark.parametrize("method", REPLAY)
 @pytest.mark.parametrize("balance", ["logit", "none"])
 def test_every_replay_method_learns_and_resumes_with_it(method: str, balance: str) -> None:
-    config = run_config(method={**brief_method(method), "balance": balance, "budget": 2}, backbone={"hidden": 8})
+    config = run_config(method={**small_method(method), "balance": balance}, backbone={"hidden": 8})
     resumes_bit_by_bit(config)
     outputs_are_sound(config, tiny_graph((3, 12, 3, 6)))
 

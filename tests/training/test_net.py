@@ -10,6 +10,7 @@ from evergraph.errors import StoreError
 from evergraph.methods import METHODS
 from evergraph.runs.build import make_learner
 from evergraph.runs.config import RunConfig
+from evergraph.testing.samples import COMING_BACK
 from evergraph.training.loop import batch_loss
 from evergraph.training.net import Net, Part
 from evergraph.watch import Watch
@@ -70,6 +71,19 @@ def test_tasks_in_one_graph_are_one_batch_with_the_same_loss(setting: str, losse
     assert len(batches) == (1 if between else 3)
     one_by_one = sum(batch_loss(net.model, net.task_batch(view)) for view in views)
     assert torch.allclose(sum(batch_loss(net.model, batch) for batch in batches), one_by_one, rtol=1e-5)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("between", [False, True])
+def test_a_class_that_comes_back_counts_as_much_as_any_other(between: bool) -> None:
+    config = quick_config("joint", stream={**COMING_BACK["blurry"], "inter_task_edges": between})
+    stream, net = stream_of(tiny_graph((5, 20, 9, 14)), config), net_of(config)
+    views = stream.views(1, with_past=True)
+    for view in views:
+        net.grow(view)
+    weights = np.zeros(4)
+    for batch in net.task_batches(views):
+        weights += np.bincount(batch.labels.numpy(), batch.weights.numpy(), minlength=4)
+    assert weights == pytest.approx(np.ones(4), abs=1e-6)
 
 
 def test_a_scale_multiplies_every_weight(config: RunConfig, stream: TaskStream) -> None:

@@ -12,7 +12,7 @@ from importlib.util import find_spec
 import typer
 
 from evergraph import __version__
-from evergraph.cli import bench, data, listing, recommend, report, run, score, show
+from evergraph.cli import bench, data, listing, probe, recommend, report, run, score, show
 from evergraph.cli.console import STDERR, note
 from evergraph.errors import ConfigError, ConvergenceError, DataError, RunError, StoreError
 
@@ -38,6 +38,7 @@ if find_spec("evergraph.paper"):  # the rest works without what knows the paper
 
     app.command("reproduce", epilog=reproduce.EXAMPLE)(reproduce.reproduce_command)
 app.add_typer(data.app, name="data")
+app.add_typer(probe.app, name="probe")
 
 
 @app.callback(invoke_without_command=True)

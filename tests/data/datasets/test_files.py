@@ -207,7 +207,8 @@ def test_times_go_with_their_nodes(tmp_path: Path) -> None:
 
 def test_archives_may_have_times(tmp_path: Path) -> None:
     np.savez(tmp_path / "list.npz", edge_index=[[0, 1], [1, 0]], y=[0, 1], time=[2020, 2021])
-    eye: dict[str, Any] = {
+    eye: dict[str, Any]
+    eye = {
         "adj_data": [1.0, 1.0],
         "adj_indices": [1, 0],
         "adj_indptr": [0, 1, 2],
