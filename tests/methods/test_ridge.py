@@ -80,3 +80,14 @@ def test_rows_of_zeros_give_finite_weights() -> None:
     assert np.isfinite(
         moments_of(np.zeros((1, 4, WIDTH), dtype=np.uint8), np.array([0, 1, 0, 1])).fit(0.1).weights
     ).all()
+
+
+def test_sums_that_rounding_made_indefinite_get_a_larger_penalty() -> None:
+    moments = moments_of(*rows((20, 20)))
+    rough = Moments(
+        moments.balanced - 0.02 * np.trace(moments.balanced) * np.eye(WIDTH), moments.means, moments.counts
+    )
+    fit = rough.fit(1e-3)
+    assert np.linalg.eigvalsh(rough.balanced)[0] < 0
+    assert fit.penalty + np.linalg.eigvalsh(rough.balanced)[0] > 0
+    assert np.isfinite(fit.weights).all()

@@ -90,14 +90,13 @@ def test_sums_beyond_32_bits_are_kept_in_64() -> None:
     assert gram.max() > np.iinfo(np.int32).max
 
 
-@pytest.mark.parametrize(("precision", "error"), [(Precision.INT16, 1e-4), (Precision.INT8, 0.03)])
-def test_fewer_bits_keep_the_scatter_nearly(precision: Precision, error: float) -> None:
+def test_sixteen_bits_keep_the_scatter_nearly() -> None:
     batches = [rows(seed) for seed in range(3)]
-    exact, rough = (summed(*batches, precision=kind) for kind in (Precision.EXACT, precision))
+    exact, rough = (summed(*batches, precision=kind) for kind in (Precision.EXACT, Precision.INT16))
     for index in (0, 1):
         scale = np.sqrt(np.diagonal(exact.scatter(index)))
         off = np.abs(rough.scatter(index) - exact.scatter(index)) / scale[:, None] / scale
-        assert 0 < off.max() < error
+        assert 0 < off.max() < 1e-4
 
 
 @pytest.mark.parametrize("precision", list(Precision))

@@ -37,11 +37,16 @@ class Moments:
         return cls(balanced, means, statistics.counts)
 
     def fit(self, strength: float) -> "Fit":
-        """The weights at λ = strength · tr(B) / D."""
+        """The weights at λ = strength · tr(B) / D, ten times that while rounded sums have no Cholesky factor."""
         unit = float(np.trace(self.balanced)) / len(self.balanced)
-        penalised = self.balanced.copy()
-        penalised[np.diag_indices_from(penalised)] += strength * unit if unit > 0 else 1.0
-        return Fit(self, strength * unit, linalg.cho_factor(penalised, overwrite_a=True, check_finite=False))
+        penalty = strength * unit if unit > 0 else 1.0
+        while True:
+            penalised = self.balanced.copy()
+            penalised[np.diag_indices_from(penalised)] += penalty
+            try:
+                return Fit(self, penalty, linalg.cho_factor(penalised, overwrite_a=True, check_finite=False))
+            except linalg.LinAlgError:
+                penalty *= 10
 
 
 @dataclass(frozen=True)

@@ -28,18 +28,16 @@ Matrix: TypeAlias = NDArray[np.float64]
 class Precision(Enum):
     """How the Gram matrix is kept, its lower triangle only.
 
-    EXACT: whole numbers of 32 bits (64 where these do not suffice). INT16, INT8: the within-class scatter
-    G - Σ q_c q_cᵀ / n_c over the root of its diagonal, in 16 or 8 bits, and the diagonal in 64.
+    EXACT: whole numbers of 32 bits (64 where these do not suffice). INT16: the within-class scatter
+    G - Σ q_c q_cᵀ / n_c over the root of its diagonal, in 16 bits, and the diagonal in 64.
     """
 
     EXACT = "exact"
     INT16 = "int16"
-    INT8 = "int8"
 
 
 LEVELS: dict[Precision, tuple[type[np.signedinteger[Any]], int]] = {
     Precision.INT16: (np.int16, 32767),
-    Precision.INT8: (np.int8, 127),
 }
 
 
