@@ -10,7 +10,7 @@ from evergraph.hodge.operators import (
     signed_adjacency,
     underlying_graph,
 )
-from evergraph.hodge.potential import Orientation, hodge_potential
+from evergraph.hodge.potential import Orientation, hodge_potential, ranking_potential
 from evergraph.hodge.solve import Preconditioner, Solution, solve_laplacian
 from evergraph.hodge.triangles import triangles
 
@@ -29,6 +29,7 @@ __all__ = [
     "hodge_decomposition",
     "hodge_potential",
     "laplacian",
+    "ranking_potential",
     "signed_adjacency",
     "solve_laplacian",
     "triangles",

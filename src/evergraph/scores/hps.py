@@ -3,7 +3,7 @@
 from typing import Any
 
 from evergraph.errors import ConfigError
-from evergraph.hodge import Solution, hodge_potential
+from evergraph.hodge import Solution, ranking_potential
 from evergraph.scores.base import NodeScores, Scope, ScoreContext, ScoreEntry
 
 
@@ -14,7 +14,7 @@ def hps_score(context: ScoreContext) -> NodeScores:
         if task.whole_potential is None:
             raise ConfigError("scope=full needs the whole graph, got only a task; use scope=task")
         return NodeScores(-orientation.sign * task.whole_potential()[task.train])
-    solution = hodge_potential(task.graph.adjacency, directed=task.graph.directed, orientation=orientation)
+    solution = ranking_potential(task.graph.adjacency, directed=task.graph.directed, orientation=orientation)
     return NodeScores(solution.value[task.train], certificate(solution))
 
 
