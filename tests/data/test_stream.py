@@ -296,7 +296,7 @@ def test_the_potential_of_the_whole_graph_is_computed_once_and_only_when_asked_f
         asked.append(directed)
         return hodge_potential(adjacency, directed=directed)
 
-    monkeypatch.setattr("evergraph.data.stream.hodge_potential", counted)
+    monkeypatch.setattr("evergraph.data.stream.ranking_potential", counted)
     made = stream(tiny_graph((6,) * 6, directed=directed))
     views = [view for now in range(3) for view in made.views(now, with_past=True)]
     assert asked == []

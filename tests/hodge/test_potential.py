@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from evergraph.errors import DataError
-from evergraph.hodge import Orientation, hodge_potential
+from evergraph.errors import ConvergenceError, DataError
+from evergraph.hodge import Orientation, hodge_potential, ranking_potential
 
 from .graphs import directed_graphs, quick, undirected_graphs
 
@@ -83,3 +83,36 @@ def test_renaming_the_nodes_renames_the_scores(graph: csr_array, random: Random)
     random.shuffle(order)
     renamed = csr_array(graph.toarray()[np.ix_(order, order)])
     assert np.allclose(hodge_potential(renamed).value, hodge_potential(graph).value[order], atol=1e-8)
+
+
+def dense_end_of_a_path(length: int) -> csr_array:
+    """Sixty nodes that are all joined, at the end of a path: all their flow goes through it."""
+    n = 60 + length
+    dense = np.zeros((n, n))
+    dense[:60, :60] = 1 - np.eye(60)
+    along = np.arange(59, n - 1)
+    dense[along, along + 1] = dense[along + 1, along] = 1
+    return csr_array(dense)
+
+
+def test_a_ranking_is_made_where_rounding_does_not_allow_more() -> None:
+    adjacency = dense_end_of_a_path(600)
+    with pytest.raises(ConvergenceError, match="1e-10"):
+        hodge_potential(adjacency)
+    found = ranking_potential(adjacency)
+    assert not found.converged
+    assert 1e-10 < found.residual <= 1e-8
+    laplacian = np.diag(adjacency.sum(axis=1)) - adjacency.toarray()
+    exact = -np.linalg.pinv(laplacian) @ adjacency.sum(axis=1)
+    assert np.array_equal(np.argsort(found.value[60:]), np.argsort(exact[60:]))
+
+
+def test_a_ranking_that_is_too_far_off_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("evergraph.hodge.potential.ENOUGH_TO_RANK", 1e-12)
+    with pytest.raises(ConvergenceError, match="1e-12"):
+        ranking_potential(dense_end_of_a_path(600))
+
+
+def test_a_ranking_is_otherwise_the_potential_to_the_last_bit() -> None:
+    adjacency = dense_end_of_a_path(20)
+    assert np.array_equal(ranking_potential(adjacency).value, hodge_potential(adjacency).value)

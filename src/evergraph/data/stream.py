@@ -13,7 +13,7 @@ from evergraph.data.graph import GlobalIds, Graph, LocalIds
 from evergraph.data.preprocess import preprocess
 from evergraph.data.stream_config import Arrival, ClassOrder, Protocol, Remainder, Setting, StreamConfig
 from evergraph.errors import DataError
-from evergraph.hodge import hodge_potential
+from evergraph.hodge import ranking_potential
 
 __all__ = [
     "HIDDEN",
@@ -103,7 +103,7 @@ class WholePotential:
 
     @cached_property
     def value(self) -> NDArray[np.float64]:
-        return hodge_potential(self.adjacency, directed=self.directed).value
+        return ranking_potential(self.adjacency, directed=self.directed).value
 
     def on(self, nodes: GlobalIds) -> NDArray[np.float64]:
         return self.value[np.searchsorted(self.rows, nodes)]

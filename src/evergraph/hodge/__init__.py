@@ -3,7 +3,7 @@
 from evergraph.hodge.decomposition import Decomposition, hodge_decomposition
 from evergraph.hodge.edges import EdgeList, edge_list, flow_from_matrix, flow_to_matrix
 from evergraph.hodge.operators import curl, divergence, gradient, laplacian, signed_adjacency, underlying_graph
-from evergraph.hodge.potential import Orientation, hodge_potential
+from evergraph.hodge.potential import Orientation, hodge_potential, ranking_potential
 from evergraph.hodge.solve import Preconditioner, Solution, solve_laplacian
 from evergraph.hodge.triangles import triangles
 
@@ -22,6 +22,7 @@ __all__ = [
     "hodge_decomposition",
     "hodge_potential",
     "laplacian",
+    "ranking_potential",
     "signed_adjacency",
     "solve_laplacian",
     "triangles",

@@ -1,7 +1,7 @@
 """HPS: the Hodge potential of a node, the topology score of FTF-ER."""
 
 from evergraph.errors import ConfigError
-from evergraph.hodge import hodge_potential
+from evergraph.hodge import ranking_potential
 from evergraph.scores.base import NodeScores, Scope, ScoreContext, ScoreEntry
 
 
@@ -12,7 +12,7 @@ def hps_score(context: ScoreContext) -> NodeScores:
         if task.whole_potential is None:
             raise ConfigError("scope=full needs the whole graph, got only a task; use scope=task")
         return NodeScores(-orientation.sign * task.whole_potential()[task.train])
-    solution = hodge_potential(task.graph.adjacency, directed=task.graph.directed, orientation=orientation)
+    solution = ranking_potential(task.graph.adjacency, directed=task.graph.directed, orientation=orientation)
     certificate = {name: getattr(solution, name) for name in ("residual", "iterations", "converged")}
     return NodeScores(solution.value[task.train], certificate)
 
