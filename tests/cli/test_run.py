@@ -241,3 +241,22 @@ def test_ctrl_c_ends_a_process_with_130_and_the_printed_command_works(call: Call
     assert "task 1/5" not in answer.err
     assert len(answer.json()["matrix"]) == 5
     assert json.loads((tmp_path / answer.json()["run_dir"] / "record.json").read_text())["first_class"][-1] == 10
+
+
+def test_a_preset_says_why_and_all_other_settings_win(call: Call, tmp_path: Path) -> None:
+    data = write_tiny(tmp_path / "tiny.npz")
+    (tmp_path / "more.toml").write_text("[method]\nbeta = 0.25\n", encoding="utf-8")
+    more = ("--config", tmp_path / "more.toml", "--set", "method.topology_score=hps", "--budget", 4)
+    answer = call("run", "--dataset", data, "--json", "--preset", "as-published", *QUICK, *more)
+    config = answer.json()["config"]
+    assert "mistake" in answer.err
+    assert (config["backbone"]["norm"], config["backbone"]["bias"]) == ("sum", False)
+    assert config["method"]["feature_score"] == "grand-l1"
+    assert (config["method"]["topology_score"], config["method"]["beta"]) == ("hps", 0.25)
+    assert config["method"]["budget"] == 4
+
+
+def test_an_unknown_preset_is_one_sentence(call: Call, tmp_path: Path) -> None:
+    answer = call("run", "--dataset", write_tiny(tmp_path / "tiny.npz"), "--preset", "published", *QUICK)
+    assert answer.code != 0
+    assert "preset must be one of as-published" in answer.err

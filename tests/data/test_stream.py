@@ -302,7 +302,7 @@ def test_the_potential_of_the_whole_graph_is_computed_once_and_only_when_asked_f
     whole = hodge_potential(made.graph.adjacency, directed=directed).value
     for view in views:
         assert view.whole_potential is not None
-        assert np.array_equal(view.whole_potential(), whole[view.node_ids])
+        assert np.array_equal(view.whole_potential(view.node_ids), whole[view.node_ids])
     assert asked == [directed]
     assert learner_view(made[0]).whole_potential is None
 

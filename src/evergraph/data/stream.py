@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from enum import Enum
-from functools import cached_property, partial
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -96,7 +96,7 @@ class TaskView:
     """What a learner sees of a task: the graph, and the labels of the training nodes; all others are HIDDEN.
 
     classes: the class indices of this task; node_ids: the rows of the full graph; train: rows of `graph`.
-    whole_potential: computes the Hodge potential -Δ₀†Ā1 of the whole graph on these nodes, if there is one.
+    whole_potential: from rows of the full graph to its Hodge potential -Δ₀†Ā1 there, if there is a full graph.
     """
 
     index: int
@@ -104,14 +104,14 @@ class TaskView:
     graph: Graph
     node_ids: GlobalIds
     train: LocalIds
-    whole_potential: Callable[[], NDArray[np.float64]] | None = None
+    whole_potential: Callable[[GlobalIds], NDArray[np.float64]] | None = None
 
     @property
     def train_labels(self) -> NDArray[np.int64]:
         return self.graph.labels[self.train]
 
 
-def learner_view(task: Task, whole_potential: Callable[[], NDArray[np.float64]] | None = None) -> TaskView:
+def learner_view(task: Task, whole_potential: Callable[[GlobalIds], NDArray[np.float64]] | None = None) -> TaskView:
     """A view from which validation and test labels are erased."""
     labels = np.full_like(task.graph.labels, HIDDEN)
     labels[task.train] = task.graph.labels[task.train]
@@ -181,7 +181,7 @@ class TaskStream:
     def views(self, now: int, *, with_past: bool) -> list[TaskView]:
         """What a learner sees at task `now`: that task, last, after the earlier ones where it may see the past."""
         tasks = self.seen(now) if with_past else [self[now]]
-        return [learner_view(task, partial(self._potential.on, task.node_ids)) for task in tasks]
+        return [learner_view(task, self._potential.on) for task in tasks]
 
     @cached_property
     def _potential(self) -> WholePotential:
