@@ -257,3 +257,22 @@ def test_a_stream_by_time_is_run_and_shown(call: Call, tmp_path: Path) -> None:
     refused = call("run", "--dataset", data, *QUICK, *by_time, "--set", "stream.setting=task-il")
     assert refused.code == 2
     assert "setting=class-il is wanted with arrival=time, got task-il instead" in refused.err
+
+
+def test_a_preset_says_why_and_all_other_settings_win(call: Call, tmp_path: Path) -> None:
+    data = write_tiny(tmp_path / "tiny.npz")
+    (tmp_path / "more.toml").write_text("[method]\nbeta = 0.25\n", encoding="utf-8")
+    more = ("--config", tmp_path / "more.toml", "--set", "method.topology_score=hps", "--budget", 4)
+    answer = call("run", "--dataset", data, "--json", "--preset", "as-published", *QUICK, *more)
+    config = answer.json()["config"]
+    assert "mistake" in answer.err
+    assert (config["backbone"]["norm"], config["backbone"]["bias"]) == ("sum", False)
+    assert config["method"]["feature_score"] == "grand-l1"
+    assert (config["method"]["topology_score"], config["method"]["beta"]) == ("hps", 0.25)
+    assert config["method"]["budget"] == 4
+
+
+def test_an_unknown_preset_is_one_sentence(call: Call, tmp_path: Path) -> None:
+    answer = call("run", "--dataset", write_tiny(tmp_path / "tiny.npz"), "--preset", "published", *QUICK)
+    assert answer.code != 0
+    assert "preset must be one of as-published" in answer.err

@@ -303,7 +303,7 @@ def test_the_potential_of_the_whole_graph_is_computed_once_and_only_when_asked_f
     whole = hodge_potential(made.graph.adjacency, directed=directed).value
     for view in views:
         assert view.whole_potential is not None
-        assert np.array_equal(view.whole_potential(), whole[view.node_ids])
+        assert np.array_equal(view.whole_potential(view.node_ids), whole[view.node_ids])
     assert asked == [directed]
     assert learner_view(made[0]).whole_potential is None
 
@@ -403,7 +403,7 @@ def test_the_potential_of_an_inductive_stream_is_that_of_all_training_nodes() ->
     whole = hodge_potential(made.graph.subgraph(train).adjacency).value
     for view in made.views(1, with_past=True):
         assert view.whole_potential is not None
-        assert np.array_equal(view.whole_potential(), whole[np.isin(train, view.node_ids)])
+        assert np.array_equal(view.whole_potential(view.node_ids), whole[np.isin(train, view.node_ids)])
 
 
 def test_nothing_that_an_inductive_view_holds_leads_to_the_whole_graph() -> None:

@@ -122,6 +122,8 @@ def test_bad_use_is_answered_in_one_sentence(tmp_path: Path) -> None:
         ),
         ({"stream": {"speed": 3}}, "got stream.speed instead"),
         ({"method": {"name": "ftf-er-det", "scope": "full"}}, r"method.scope=task is wanted, got full instead"),
+        ({"method": {"name": "ftf-er-det", "topology_score": "misread"}}, r"got misread instead"),
+        ({"method": {"name": "ftf-er-det", "storage": "ids"}}, r"method.storage=ids reads kept nodes again"),
         ({"stream": {"preprocessing": "standard"}}, "row by row is wanted .*, got standard instead"),
         ({"method": {"name": "joint"}}, "keeps its own memory is wanted, got joint instead"),
         ({"trian": {}}, "trian is not a section"),

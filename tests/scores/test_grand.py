@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from evergraph.backbones import BACKBONES, CustomBackbone, ModelInput, Norm, model_input
 from evergraph.backbones.gcn import GCN
 from evergraph.data.graph import Graph, make_graph
-from evergraph.scores.grand import CLOSED_FORMS, grand_norms
+from evergraph.scores.grand import CLOSED_FORMS, absolute_gradients, grand_norms
 from evergraph.training.loop import Batch, TrainConfig, give_generator, node_losses, train
 from helpers import CPU, tiny_graph
 
@@ -331,3 +331,24 @@ def test_a_derived_class_is_another_module() -> None:
     model, inputs, labels = case("gcn", tiny_graph())
     model.__class__ = Scaled
     assert_norms(model, inputs, labels)
+
+
+@pytest.mark.parametrize("memory", [1, 1 << 12, 256 << 20])
+@pytest.mark.parametrize("sparse_features", [False, True])
+@pytest.mark.parametrize(
+    ("name", "settings"),
+    [("gcn", {}), ("gcn", {"norm": "sum", "bias": False}), ("gcn", {"hidden": 40}), ("gat", {}), ("gin", {})],
+)
+def test_absolute_gradients_are_the_sums_of_one_backward_pass_a_node(
+    name: str, settings: dict[str, Any], sparse_features: bool, memory: int
+) -> None:
+    graph = tiny_graph((9, 9, 9), share=0.3, sparse_features=sparse_features)
+    model, inputs, labels = case(name, graph, np.arange(1, 27, 2), **settings)
+    found = absolute_gradients(model, inputs, labels, memory=memory)
+    losses = node_losses(model(*inputs), labels, None)
+    parameters = list(model.parameters())
+    wanted = [
+        sum(float(g.double().abs().sum()) for g in torch.autograd.grad(loss, parameters, retain_graph=True))
+        for loss in losses
+    ]
+    np.testing.assert_allclose(found.numpy(), wanted, rtol=1e-4)

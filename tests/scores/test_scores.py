@@ -13,6 +13,7 @@ from evergraph.errors import ConfigError
 from evergraph.hodge import Orientation
 from evergraph.runs.build import make_learner
 from evergraph.scores import SCORES, Scope, ScoreContext, Space
+from evergraph.scores.hps import misread_score
 from evergraph.testing import ScoreContract
 from evergraph.testing.scores import score_context
 from evergraph.training.loop import node_losses
@@ -80,12 +81,24 @@ def test_hps_of_the_whole_graph_is_read_with_the_right_rows() -> None:
     stream = stream_of(tiny_graph(), config)
     whole = np.arange(stream.graph.n_nodes, dtype=np.float64) ** 2
     task = stream[1]
-    view = learner_view(task, lambda: whole[task.node_ids])
+    view = learner_view(task, lambda nodes: whole[nodes])
     learner = make_learner(config, stream.graph.n_features)
     for orientation, factor in ((Orientation.PAPER, 1.0), (Orientation.OPPOSITE, -1.0)):
         given = ScoreContext(view, learner.net, np.random.default_rng(0), orientation, scope=Scope.FULL)
         expected = factor * whole[task.node_ids[task.train]]
         np.testing.assert_array_equal(SCORES["hps"].score(given).value, expected)
+
+
+def test_the_misread_potential_is_that_of_other_nodes() -> None:
+    config = quick_config("ftf-er-det")
+    stream = stream_of(tiny_graph(), config)
+    whole = np.arange(stream.graph.n_nodes, dtype=np.float64) ** 2
+    view = learner_view(stream[1], lambda nodes: whole[nodes])
+    given = ScoreContext(view, make_learner(config, 5).net, np.random.default_rng(0))
+    np.testing.assert_array_equal(misread_score(given).value, whole[view.train])
+    assert (misread_score(given).value != whole[view.node_ids[view.train]]).any()
+    with pytest.raises(ConfigError, match="misread needs the whole graph, got only a task"):
+        misread_score(replace(given, task=replace(view, whole_potential=None)))
 
 
 @pytest.mark.parametrize("directed", [False, True])

@@ -32,6 +32,10 @@ def run_command(
     config: Annotated[
         Path | None, typer.Option(help="TOML file with settings; flags and --set win over it.")
     ] = None,
+    preset: Annotated[
+        str | None,
+        typer.Option(help="Settings by one name; all others win over them: as-published."),
+    ] = None,
     out: Annotated[Path, typer.Option(help="Folder in which the run gets its folder.")] = Path("runs"),
     data_dir: DataDir = None,
     resume: Annotated[bool, typer.Option("--resume", help="Resume an interrupted run of these settings.")] = False,
@@ -47,7 +51,7 @@ def run_command(
     from evergraph.runs.process import keep_freed_memory
 
     keep_freed_memory()
-    values = read_toml(config) if config is not None else {}
+    values = merged(_preset(preset), read_toml(config) if config is not None else {})
     flags = {
         "dataset.name": dataset,
         "dataset.features": features,
@@ -84,6 +88,16 @@ def run_command(
     if failures:
         failed = "; ".join(f"{name}: {why}" for name, why in failures.items())
         raise RunError(f"{len(configs)} finished methods were wanted, got {len(results)}; failed: {failed}")
+
+
+def _preset(name: str | None) -> Mapping[str, Any]:
+    """The settings of a preset; what they are is said where a user sees it."""
+    if name is None:
+        return {}
+    from evergraph.paper.presets import PRESETS
+
+    note(PRESETS[name].note)
+    return PRESETS[name].values
 
 
 def _method_names(method: str | None) -> list[str | None]:

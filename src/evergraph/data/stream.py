@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,7 +60,7 @@ class TaskView:
 
     classes: the class indices of this task, some of which may be known already; node_ids: the rows of the full
     graph; train: rows of `graph`.
-    whole_potential: computes the Hodge potential -Δ₀†Ā1 of the whole graph on these nodes, if there is one.
+    whole_potential: from rows of the full graph to its Hodge potential -Δ₀†Ā1 there, if there is a full graph.
     classes_return: whether classes of this stream may come back in later tasks.
     """
 
@@ -69,7 +69,7 @@ class TaskView:
     graph: Graph
     node_ids: GlobalIds
     train: LocalIds
-    whole_potential: Callable[[], NDArray[np.float64]] | None = None
+    whole_potential: Callable[[GlobalIds], NDArray[np.float64]] | None = None
     classes_return: bool = False
 
     @property
@@ -79,7 +79,7 @@ class TaskView:
 
 def learner_view(
     task: Task,
-    whole_potential: Callable[[], NDArray[np.float64]] | None = None,
+    whole_potential: Callable[[GlobalIds], NDArray[np.float64]] | None = None,
     *,
     classes_return: bool = False,
 ) -> TaskView:
@@ -106,7 +106,8 @@ class WholePotential:
         return ranking_potential(self.adjacency, directed=self.directed).value
 
     def on(self, nodes: GlobalIds) -> NDArray[np.float64]:
-        return self.value[np.searchsorted(self.rows, nodes)]
+        place = np.searchsorted(self.rows, nodes)
+        return self.value[np.minimum(place, len(self.rows) - 1)]
 
 
 @dataclass(frozen=True)
@@ -171,10 +172,7 @@ class TaskStream:
             tasks = self._tasks(range(now + 1), train_only=inductive)[wanted.start :]
         else:
             tasks = [self._tasks(range(k, k + 1), train_only=inductive)[0] for k in wanted]
-        return [
-            learner_view(task, partial(self._potential.on, task.node_ids), classes_return=self.classes_return)
-            for task in tasks
-        ]
+        return [learner_view(task, self._potential.on, classes_return=self.classes_return) for task in tasks]
 
     @cached_property
     def _potential(self) -> WholePotential:

@@ -16,6 +16,7 @@ from evergraph.data.stream import HIDDEN, TaskView
 from evergraph.errors import ConfigError, DataError, StoreError
 from evergraph.files import make_folder, write_atomically
 from evergraph.methods import METHODS
+from evergraph.methods.ftf_er import TopologyScore
 from evergraph.runs.build import make_learner
 from evergraph.runs.config import RunConfig
 from evergraph.runs.store import load_tensors, tensor_bytes
@@ -44,6 +45,10 @@ class ContinualClassifier:
             raise ConfigError("preprocessing row by row is wanted (none, row-l1, row-l2), got standard instead")
         if getattr(self.config.method, "scope", None) is Scope.FULL:
             raise ConfigError("method.scope=task is wanted, got full instead; a classifier has no whole graph")
+        if getattr(self.config.method, "topology_score", None) is TopologyScore.MISREAD:
+            raise ConfigError(
+                "a method.topology_score of the task's graph is wanted, got misread instead; take hps"
+            )
         self.classes: list[int] = []
         self.n_features = 0
         self.n_tasks = 0

@@ -16,6 +16,9 @@ from evergraph.methods.base import Learner, MethodEntry
 from evergraph.replay.selection import Chosen, Selection, choose_per_class, mix
 from evergraph.replay.storage import StorageConfig, empty_buffer, keep
 from evergraph.scores import SCORES, Scope, ScoreContext, Space
+from evergraph.scores.base import Score
+from evergraph.scores.gradient_norm import absolute_score
+from evergraph.scores.hps import misread_score
 from evergraph.seeding import Purpose, numpy_generator
 from evergraph.training.balance import BalanceConfig
 from evergraph.training.net import Net, Parameters, Part
@@ -23,9 +26,13 @@ from evergraph.watch import Watch
 
 
 class FeatureScore(Enum):
-    """What ranks the nodes of a class by their features."""
+    """What ranks the nodes of a class by their features.
+
+    GRAND_L1 sums absolute values, as the public code does.
+    """
 
     GRAND = "grand"
+    GRAND_L1 = "grand-l1"
     RANDOM = "random"
     MF = "mf"
     CM = "cm"
@@ -33,9 +40,13 @@ class FeatureScore(Enum):
 
 
 class TopologyScore(Enum):
-    """What ranks the nodes of a class by their place in the graph."""
+    """What ranks the nodes of a class by their place in the graph.
+
+    MISREAD reproduces a mistake of the public code, by which every node gets the potential of another node.
+    """
 
     HPS = "hps"
+    MISREAD = "misread"
     RANDOM = "random"
     DEGREE = "degree"
     NONE = "none"
@@ -101,12 +112,12 @@ class FTFER(Learner):
         if config.feature_score is FeatureScore.NONE:
             beta = 1.0
         else:
-            score = SCORES[config.feature_score.value].score
+            score = _score(config.feature_score)
             loss = np.mean([score(context).value for _ in self.net.at_each(snapshots)], axis=0)
         if config.topology_score is TopologyScore.NONE:
             beta = 0.0
         else:
-            topology = SCORES[config.topology_score.value].score(context).value
+            topology = _score(config.topology_score)(context).value
         mixed = zero.copy()
         for label in task.classes:
             members = task.train_labels == label
@@ -117,6 +128,15 @@ class FTFER(Learner):
         """The training nodes to keep: the budget's worth of each class."""
         config = self.config
         return choose_per_class(mixed, task.train_labels, config.budget, config.selection, rng)
+
+
+def _score(name: FeatureScore | TopologyScore) -> Score:
+    """A score by its name in the settings; those of the public code are no scores of their own."""
+    of_public_code: dict[Enum, Score] = {
+        FeatureScore.GRAND_L1: absolute_score,
+        TopologyScore.MISREAD: misread_score,
+    }
+    return of_public_code[name] if name in of_public_code else SCORES[name.value].score
 
 
 PAPER = "Pang et al., ACM MM 2024"

@@ -1,19 +1,30 @@
 """GraNd: the norm of the gradient of a node's own loss, the feature score of FTF-ER (Paul et al., 2021)."""
 
+from collections.abc import Callable
+
 import torch
+from torch import Tensor
 
 from evergraph.backbones import model_input
 from evergraph.scores.base import NodeScores, ScoreContext, ScoreEntry
-from evergraph.scores.grand import grand_norms
+from evergraph.scores.grand import absolute_gradients, grand_norms
 
 
 def grand_score(context: ScoreContext) -> NodeScores:
     """S_i = ‖∇_θ l(f(x_i, G; θ), y_i)‖₂ over all parameters, in evaluation mode, exactly."""
+    return _measured(grand_norms, context)
+
+
+def absolute_score(context: ScoreContext) -> NodeScores:
+    """The same with ‖·‖₁, as the public code of FTF-ER has it."""
+    return _measured(absolute_gradients, context)
+
+
+def _measured(norms: Callable[..., Tensor], context: ScoreContext) -> NodeScores:
     task, net = context.task, context.net
     labels = torch.as_tensor(task.train_labels, device=net.device)
     inputs = model_input(task.graph, task.train, net.device)
-    norms = grand_norms(net.model, inputs, labels, net.allowed(labels))
-    return NodeScores(norms.double().cpu().numpy())
+    return NodeScores(norms(net.model, inputs, labels, net.allowed(labels)).double().cpu().numpy())
 
 
 GRAND = ScoreEntry(

@@ -1,5 +1,6 @@
 """HPS: the Hodge potential of a node, the topology score of FTF-ER."""
 
+from evergraph.data.graph import GlobalIds
 from evergraph.errors import ConfigError
 from evergraph.hodge import ranking_potential
 from evergraph.scores.base import NodeScores, Scope, ScoreContext, ScoreEntry
@@ -11,10 +12,23 @@ def hps_score(context: ScoreContext) -> NodeScores:
     if context.scope is Scope.FULL:
         if task.whole_potential is None:
             raise ConfigError("scope=full needs the whole graph, got only a task; use scope=task")
-        return NodeScores(-orientation.sign * task.whole_potential()[task.train])
+        own = GlobalIds(task.node_ids[task.train])
+        return NodeScores(-orientation.sign * task.whole_potential(own))
     solution = ranking_potential(task.graph.adjacency, directed=task.graph.directed, orientation=orientation)
     certificate = {name: getattr(solution, name) for name in ("residual", "iterations", "converged")}
     return NodeScores(solution.value[task.train], certificate)
+
+
+def misread_score(context: ScoreContext) -> NodeScores:
+    """The whole graph's potential, read with rows of the task's graph as if they were rows of the whole one.
+
+    This reproduces a mistake of the public code of FTF-ER: every node gets the score of another node, so that the
+    scores are noise. It is here to show what the published values rest on, and for nothing else.
+    """
+    task = context.task
+    if task.whole_potential is None:
+        raise ConfigError("topology_score=misread needs the whole graph, got only a task; use topology_score=hps")
+    return NodeScores(-context.orientation.sign * task.whole_potential(GlobalIds(task.train)))
 
 
 HPS = ScoreEntry(

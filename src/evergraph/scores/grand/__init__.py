@@ -18,7 +18,7 @@ from evergraph.scores.grand.gcn import gcn_norms
 from evergraph.scores.grand.gin import gin_norms
 from evergraph.scores.grand.losses import LossGradient, loss_gradient
 
-__all__ = ["CLOSED_FORMS", "grand_norms"]
+__all__ = ["CLOSED_FORMS", "absolute_gradients", "grand_norms"]
 
 ClosedForm = Callable[[Any, ModelInput, LossGradient, int], Tensor]
 """(model, inputs, loss gradient, memory) to the norms, (rows,)."""
@@ -54,6 +54,17 @@ def grand_norms(
             return autograd_norms(model, inputs, labels, allowed, memory)
         with torch.no_grad():
             return closed(model, inputs, loss_gradient(labels, allowed), memory)
+
+
+def absolute_gradients(
+    model: nn.Module, inputs: ModelInput, labels: Tensor, allowed: Tensor | None = None, *, memory: int = 256 << 20
+) -> Tensor:
+    """‖∇_θ l_i‖₁ in the place of ‖∇_θ l_i‖₂: (rows,); a closed form for a GCN, else backward passes."""
+    with _evaluation(model):
+        if type(model) is not GCN:
+            return autograd_norms(model, inputs, labels, allowed, memory, absolute=True)
+        with torch.no_grad():
+            return gcn_norms(model, inputs, loss_gradient(labels, allowed), memory, absolute=True)
 
 
 @contextmanager

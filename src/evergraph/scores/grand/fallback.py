@@ -11,14 +11,23 @@ from evergraph.training.loop import node_losses
 
 
 def autograd_norms(
-    model: nn.Module, inputs: ModelInput, labels: Tensor, allowed: Tensor | None, memory: int
+    model: nn.Module,
+    inputs: ModelInput,
+    labels: Tensor,
+    allowed: Tensor | None,
+    memory: int,
+    *,
+    absolute: bool = False,
 ) -> Tensor:
-    """‖∇l_i‖ by automatic differentiation, as many nodes at a time as fit into `memory` bytes: (rows,)."""
+    """‖∇l_i‖₂, or ‖∇l_i‖₁ where absolute, by automatic differentiation, many nodes at a time: (rows,).
+
+    They are as many as fit into `memory` bytes.
+    """
     parameters = [parameter for parameter in model.parameters() if parameter.requires_grad]
     with torch.enable_grad():
         losses, kept = _counting_bytes(lambda: node_losses(model(*inputs), labels, allowed))
         size = max(1, memory // (kept + sum(parameter.nbytes for parameter in parameters)))
-        return torch.cat([losses.new_empty(0), *_chunk_norms(losses, parameters, size)])
+        return torch.cat([losses.new_empty(0), *_chunk_norms(losses, parameters, size, absolute)])
 
 
 def _counting_bytes(compute: Callable[[], Tensor]) -> tuple[Tensor, int]:
@@ -34,7 +43,7 @@ def _counting_bytes(compute: Callable[[], Tensor]) -> tuple[Tensor, int]:
         return compute(), total
 
 
-def _chunk_norms(losses: Tensor, parameters: list[nn.Parameter], size: int) -> Iterator[Tensor]:
+def _chunk_norms(losses: Tensor, parameters: list[nn.Parameter], size: int, absolute: bool) -> Iterator[Tensor]:
     start = 0
     while start < len(losses):
         rows = torch.arange(start, min(start + size, len(losses)), device=losses.device)
@@ -45,16 +54,17 @@ def _chunk_norms(losses: Tensor, parameters: list[nn.Parameter], size: int) -> I
                 raise
             size = 1
             continue
-        yield _norms([g for g in gradients if g is not None], losses.detach()[rows])
+        yield _norms([g for g in gradients if g is not None], losses.detach()[rows], absolute)
         start += len(rows)
 
 
-def _norms(gradients: list[Tensor], like: Tensor) -> Tensor:
+def _norms(gradients: list[Tensor], like: Tensor, absolute: bool) -> Tensor:
     """The norm over all gradients (count, *shape), in float64, whose squares do not underflow: (count,)."""
     norms = like.new_zeros(len(like), dtype=torch.float64)
     for gradient in gradients:
-        part = torch.linalg.vector_norm(gradient.reshape(len(like), -1), dim=1, dtype=torch.float64)
-        norms = torch.hypot(norms, part)
+        flat = gradient.reshape(len(like), -1)
+        part = torch.linalg.vector_norm(flat, 1 if absolute else 2, dim=1, dtype=torch.float64)
+        norms = norms + part if absolute else torch.hypot(norms, part)
     return norms.to(like.dtype)
 
 

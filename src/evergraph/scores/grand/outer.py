@@ -26,17 +26,19 @@ def layer_squares(
     messages: Callable[[Neighbourhoods], Tensor],
     outputs: int,
     memory: int,
+    *,
+    absolute: bool = False,
 ) -> Tensor:
-    """‖Σ_u p_iu ⊗ t_iu‖² for each row i of the pattern: (rows,).
+    """‖Σ_u p_iu ⊗ t_iu‖² for each row i of the pattern, or the sum of its absolute values: (rows,).
 
     inputs: blocks of columns, each (nodes, columns), from which `select` takes p; messages: t, (b, d, outputs).
     One of the two must be zero for padding.
     """
+    measure = outer_sizes if absolute else outer_squares
     squares = torch.zeros(pattern.shape[0], device=pattern.device)
     for block in inputs:
         for hoods in neighbourhoods(pattern, block.shape[1] + 2 * outputs, memory):
-            chosen = partial(select, block, hoods)
-            squares[hoods.rows] += outer_squares(chosen, block.shape[1], messages(hoods), memory)
+            squares[hoods.rows] += measure(partial(select, block, hoods), block.shape[1], messages(hoods), memory)
     return squares
 
 
@@ -56,6 +58,14 @@ def outer_squares(p: Callable[[slice], Tensor], width: int, t: Tensor, memory: i
         part = slice(start, start + parts.step)
         total.baddbmm_(t[:, part].mT, p(part), beta=float(start > 0))
     return row_squares(total.flatten(1))
+
+
+def outer_sizes(p: Callable[[slice], Tensor], width: int, t: Tensor, memory: int) -> Tensor:
+    """Σ |Σ_u p_u ⊗ t_u| over all elements, through the sum itself, some rows at a time: (b,)."""
+    every = p(slice(0, t.shape[1]))
+    step = max(1, memory // (4 * width * t.shape[2]))
+    parts = (slice(start, start + step) for start in range(0, len(t), step))
+    return torch.cat([torch.bmm(t[part].mT, every[part]).abs_().sum(dim=(1, 2)) for part in parts])
 
 
 def gathered(table: Tensor, index: Tensor) -> Tensor:
