@@ -130,7 +130,9 @@ def test_all_methods_in_one_table(call: Call, tmp_path: Path) -> None:
     answer = call("run", "--dataset", write_tiny(tmp_path / "tiny.npz"), "--method", "all", "--budget", 2, *QUICK)
     assert answer.code == 0
     assert all(name in answer.out for name in METHODS)
-    assert all(heading in answer.out for heading in ("AA, %", "AF, %", "time, s", "kept of the past"))
+    assert all(
+        heading in answer.out for heading in ("AA, %", "AF, %", "local AA", "global AA", "time, s", "kept, MiB")
+    )
 
 
 def test_derived_features_are_named_wherever_a_result_is_shown(call: Call, tmp_path: Path) -> None:

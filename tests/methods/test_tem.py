@@ -42,7 +42,7 @@ def test_logits_from_memory_are_those_from_the_live_graph(
 ) -> None:
     config = config_of(budget=4, precision=precision, aggregation=aggregation, projection=projection)
     learner, _, view = after_one_task(config, sparse_features=sparse_features)
-    kept = learner.chosen(view)
+    kept = learner.chosen(view).at
     (part,) = learner.buffer.parts(view, 1.0)
     replayed = learner.net.logits(learner.net.batches([part])[0].input)
     live = learner.logits(view.graph, view.train[kept])
@@ -80,7 +80,7 @@ def test_nodes_are_drawn_in_proportion_to_what_they_reach(sampling: str, hops: i
     rounds = 3000
     for seed in range(rounds):
         learner.net.seed = seed
-        drawn[learner.chosen(view)] += 1
+        drawn[learner.chosen(view).at] += 1
     for label in view.classes:
         own = view.train_labels == label
         np.testing.assert_allclose(drawn[own] / rounds, size[own] / size[own].sum(), atol=0.04)
@@ -89,7 +89,7 @@ def test_nodes_are_drawn_in_proportion_to_what_they_reach(sampling: str, hops: i
 def test_the_loss_is_that_of_the_task_plus_the_weighted_one_of_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     config = config_of(5, budget=3, precision="float32", replay_weight=0.7)
     learner, stream, view = after_one_task(config)
-    kept = view.train[learner.chosen(view)]
+    kept = view.train[learner.chosen(view).at]
     second = learner_view(stream[1])
     seen: list[float] = []
 

@@ -14,7 +14,7 @@ from evergraph.methods.base import MethodEntry
 from evergraph.methods.decoupled import Decoupled, DecoupledConfig
 from evergraph.replay.condensation import Condensation
 from evergraph.replay.propagation import Aggregation
-from evergraph.replay.selection import Selection, select_per_class
+from evergraph.replay.selection import Selection, choose_per_class
 from evergraph.seeding import Purpose, numpy_generator, torch_generator
 from evergraph.watch import Watch
 
@@ -41,17 +41,24 @@ class CaT(Decoupled):
         self.net.fit(task, self.net.batches(self.buffer.parts(task, 1.0), self.config), watch)
 
     def condense(self, task: TaskView) -> list[float]:
-        """Keep made-up rows of a task, which begin as different nodes of each class; the losses on the way."""
+        """Keep made-up rows of a task, which begin as different nodes of each class; the losses on the way.
+
+        Where a class comes back, its budget is divided in proportion to the nodes: the rows of earlier tasks and
+        the new ones compete in the draw of the nodes that they began as.
+        """
         config, labels = self.config, task.train_labels
         rng = numpy_generator(self.net.seed, Purpose.SELECTION, task.index)
         chance = rng.random(len(labels))
-        start = select_per_class(chance, labels, config.budget, Selection.DETERMINISTIC, rng)
+        start = choose_per_class(chance, labels, config.budget, Selection.DETERMINISTIC, rng)
+        start = self.buffer.admit(task, start, config.budget)
+        if not len(start.at):
+            return []
         rows = self.embedded(task.graph, task.train)
         dense = rows if isinstance(rows, np.ndarray) else rows.toarray()
         condensation = Condensation(config.encoders, config.steps, config.width, config.feature_lr)
         generator = torch_generator(self.net.seed, Purpose.SELECTION, task.index)
-        made, losses = condensation.fit(dense, labels, start, generator)
-        self.buffer.add(made, labels[start])
+        made, losses = condensation.fit(dense, labels, start.at, generator)
+        self.buffer.store(task, start, made)
         return losses
 
 

@@ -11,7 +11,7 @@ from evergraph.data.stream import TaskView
 from evergraph.methods.base import MethodEntry
 from evergraph.methods.decoupled import Decoupled, DecoupledConfig, rows_part
 from evergraph.replay.propagation import neighbourhood_sizes
-from evergraph.replay.selection import Selection, select_per_class
+from evergraph.replay.selection import Chosen, Selection, choose_per_class
 from evergraph.seeding import Purpose, numpy_generator
 from evergraph.watch import Watch
 
@@ -46,14 +46,14 @@ class TEM(Decoupled):
         replayed = self.buffer.parts(task, self.config.replay_weight)
         self.net.fit(task, self.net.batches([rows_part(rows, task.train_labels), *replayed], self.config), watch)
         with watch.phase("select"):
-            kept = self.chosen(task)
-            self.buffer.add(rows[kept], task.train_labels[kept])
+            chosen = self.buffer.admit(task, self.chosen(task), self.config.budget)
+            self.buffer.store(task, chosen, rows[chosen.at])
 
-    def chosen(self, task: TaskView) -> NDArray[np.int64]:
-        """Positions among the training nodes: the budget's worth of each class, drawn without replacement."""
+    def chosen(self, task: TaskView) -> Chosen:
+        """The training nodes to keep: the budget's worth of each class, drawn without replacement."""
         rng = numpy_generator(self.net.seed, Purpose.SELECTION, task.index)
         scores = self.sizes(task).astype(np.float64)
-        return select_per_class(scores, task.train_labels, self.config.budget, Selection.PROBABILISTIC, rng)
+        return choose_per_class(scores, task.train_labels, self.config.budget, Selection.PROBABILISTIC, rng)
 
     def sizes(self, task: TaskView) -> NDArray[np.int64]:
         """What the chance of each training node is in proportion to."""

@@ -35,7 +35,8 @@ class Condensation:
         """
         real = torch.as_tensor(rows)
         made = nn.Parameter(real[start].clone())
-        real_mean, made_mean = class_means(labels), class_means(labels[start])
+        classes = np.unique(labels[start])
+        real_mean, made_mean = class_means(labels, classes), class_means(labels[start], classes)
         optimiser = Adam([made], lr=self.lr, weight_decay=0.0)
         losses = []
         for _ in range(self.encoders):
@@ -55,7 +56,7 @@ def encoded(rows: Tensor, weight: Tensor) -> Tensor:
     return normalize(torch.relu(rows @ weight), dim=1)
 
 
-def class_means(labels: NDArray[np.int64]) -> Tensor:
-    """(classes, rows): what averages the rows of each class that occurs, in ascending order."""
-    member = torch.as_tensor(labels[None, :] == np.unique(labels)[:, None], dtype=torch.float32)
+def class_means(labels: NDArray[np.int64], classes: NDArray[np.int64]) -> Tensor:
+    """(classes, rows): what averages the rows of each class, all of which occur."""
+    member = torch.as_tensor(labels[None, :] == classes[:, None], dtype=torch.float32)
     return member / member.sum(dim=1, keepdim=True)

@@ -11,6 +11,7 @@ from torch import Tensor
 
 from evergraph.data.graph import Features
 from evergraph.data.stream import TaskView
+from evergraph.replay.selection import Chosen, winners
 from evergraph.replay.storage import edgeless
 from evergraph.replay.usage import MemoryUsage
 from evergraph.training.net import Part
@@ -35,10 +36,22 @@ class EmbeddingBuffer:
         """The rows whose loss is replayed."""
         return len(self.held["labels"]) if self.held else 0
 
-    def add(self, rows: Features, labels: NDArray[np.int64]) -> None:
-        """Keep these rows with their labels."""
+    def admit(self, task: TaskView, chosen: Chosen, budget: int) -> Chosen:
+        """As `ReplayBuffer.admit`: where classes come back, kept rows and chosen nodes compete by their keys."""
+        if "keys" not in self.held:
+            return chosen
+        labels = np.concatenate([self.held["labels"], task.train_labels[chosen.at]])
+        wins = winners(labels, np.concatenate([self.held["keys"], chosen.keys]), budget)
+        stays, new = wins[: self.n_replayed], wins[self.n_replayed :]
+        self.held = {name: value[stays] for name, value in self.held.items()}
+        return Chosen(chosen.at[new], chosen.keys[new])
+
+    def store(self, task: TaskView, chosen: Chosen, rows: Features) -> None:
+        """Keep a row for each chosen training node, with its label, and its key where classes come back."""
         dense = rows if isinstance(rows, np.ndarray) else rows.toarray()
-        piece: dict[str, NDArray[Any]] = {"labels": labels, "rows": dense}
+        piece: dict[str, NDArray[Any]] = {"labels": task.train_labels[chosen.at], "rows": dense}
+        if task.classes_return:
+            piece["keys"] = chosen.keys
         if self.precision is Precision.INT8:
             codes, scales = quantised(dense)
             piece |= {"rows": codes, "scales": scales}
@@ -73,7 +86,7 @@ class EmbeddingBuffer:
 
     def load_state(self, state: Mapping[str, Tensor]) -> None:
         """The inverse of `state`."""
-        names = [name for name in ("labels", "rows", "scales") if f"buffer.{name}" in state]
+        names = [name for name in ("labels", "rows", "keys", "scales") if f"buffer.{name}" in state]
         self.held = {name: state[f"buffer.{name}"].cpu().numpy() for name in names}
 
 

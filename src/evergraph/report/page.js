@@ -54,7 +54,7 @@
   }
 
   // Charts: the values of all lines at the position nearest to the pointer, or by the arrow keys.
-  for (const chart of all(".chart")) {
+  for (const chart of all(".chart[data-x]")) {
     const places = chart.dataset.x.split(" ").map(Number);
     const names = chart.dataset.at.split("|");
     const guide = chart.querySelector(".guide");
