@@ -3,6 +3,8 @@
 import pytest
 
 from evergraph.errors import ConfigError
+from evergraph.methods import METHODS, MethodEntry, NoSettings
+from evergraph.methods.finetune import FineTune
 from evergraph.registry import Registry
 
 
@@ -39,3 +41,11 @@ def test_an_unknown_name_lists_the_choices_and_the_nearest(table: Registry[int])
     assert str(caught.value) == "thing must be one of ogbn-arxiv, sbm; got 'sbn' instead (did you mean 'sbm'?)"
     with pytest.raises(ConfigError, match=r"got 'xyz' instead$"):
         table["xyz"]
+
+
+def test_a_foreign_entry_that_builds_a_class_of_ours_takes_no_blame() -> None:
+    table: Registry[MethodEntry] = Registry("method", entry_type=MethodEntry)
+    table.add_foreign("again", METHODS["finetune"], "again.py")
+    assert table.origin("evergraph.methods.finetune") is None
+    table.add_foreign("own", MethodEntry("", "", NoSettings, lambda net, config: FineTune(net, config)), "own.py")
+    assert table.origin(__name__) == "own.py"

@@ -90,7 +90,8 @@ class Registry(Mapping[str, T], Generic[T]):
         self._own[name] = self.check(name, entry, origin)
         made = _made(entry)
         self._sources[name] = f"{origin}, code {_code_digest(made)}"
-        self._modules[_top_module(made)] = origin
+        if (module := _top_module(made)) != OURS:  # an entry of another package may build one of our classes
+            self._modules[module] = origin
 
     def add(self, name: str, entry: T) -> T:
         """Add an entry."""
