@@ -6,6 +6,7 @@ from evergraph.errors import ConfigError
 from evergraph.methods import METHODS, MethodEntry, NoSettings
 from evergraph.methods.finetune import FineTune
 from evergraph.registry import Registry
+from evergraph.training.net import Net
 
 
 @pytest.fixture
@@ -43,9 +44,13 @@ def test_an_unknown_name_lists_the_choices_and_the_nearest(table: Registry[int])
         table["xyz"]
 
 
+def built_here(net: Net, config: NoSettings) -> FineTune:
+    return FineTune(net, config)
+
+
 def test_a_foreign_entry_that_builds_a_class_of_ours_takes_no_blame() -> None:
     table: Registry[MethodEntry] = Registry("method", entry_type=MethodEntry)
     table.add_foreign("again", METHODS["finetune"], "again.py")
     assert table.origin("evergraph.methods.finetune") is None
-    table.add_foreign("own", MethodEntry("", "", NoSettings, lambda net, config: FineTune(net, config)), "own.py")
+    table.add_foreign("own", MethodEntry("", "", NoSettings, built_here), "own.py")
     assert table.origin(__name__) == "own.py"
