@@ -12,6 +12,7 @@ from evergraph.cli import run_main
 from evergraph.errors import StoreError
 from evergraph.report.page import page
 from evergraph.report.page_charts import beta_lines
+from evergraph.report.page_tables import results_table
 from evergraph.results.groups import Stat, data_sets
 from evergraph.results.load import read_results
 from evergraph.results.published import PublishedResults
@@ -415,3 +416,35 @@ def test_every_row_says_how_its_settings_were_chosen(tmp_path: Path) -> None:
         "ftf-er-det β 1.0": "not compared",
         "ssm": "fixed",
     }
+
+
+def coming_back(aa: float, area: float, seed: int) -> dict[str, Any]:
+    """A small record of a run by time in the whole graph."""
+    content = small("ssm", aa, seed, so_far_global=so_far(area), so_far_local=so_far(1.0), aa_local=aa + 5)
+    content["config"]["stream"] = {"arrival": "time", "inter_task_edges": True}
+    return content
+
+
+def so_far(area: float) -> dict[str, Any]:
+    return {
+        "plain": [area],
+        "balanced": [area],
+        "area_plain": area,
+        "area_balanced": area,
+        "class_forgetting": [-3.0],
+        "forgetting": -3.0,
+    }
+
+
+def test_runs_in_the_whole_graph_stand_apart_and_show_both_tests(tmp_path: Path) -> None:
+    runs = [coming_back(60.0, 51.0, 0), coming_back(62.0, 53.0, 1), small("ssm", 90.0)]
+    whole, local = data_sets(read_results([write(tmp_path / "r.json", *runs)])[0])
+    assert (whole.title, local.title) == ("amazon-computers, whole graph", "amazon-computers")
+    assert str(whole.groups[0].tested("global")) == "61.0 ± 1.4"
+    assert str(whole.groups[0].tested("local")) == "66.0 ± 1.4"
+    assert str(whole.groups[0].so_far("area_plain")) == "52.0 ± 1.4"
+    assert local.groups[0].tested("global") is None
+    assert local.groups[0].so_far("area_plain") is None
+    headings = [[text for text, _ in results_table(part, None).headings] for part in (whole, local)]
+    assert {"AA, local", "AA, global", "All nodes so far, area", "Forgetting from best"} <= set(headings[0])
+    assert not {"AA, local", "All nodes so far, area"} & set(headings[1])

@@ -12,6 +12,8 @@ WIDE = 24
 """Per-class tables with more classes have narrow cells without text."""
 DEEP = 62
 """Cells above this percentage are dark and have light text."""
+SO_FAR = {"area_plain": "All nodes so far, area", "forgetting": "Forgetting from best"}
+"""Measures of streams whose classes come back."""
 PHASES = ("train", "score", "select", "evaluate")
 
 
@@ -75,6 +77,8 @@ def results_table(data: DataSet, published: PublishedResults | None) -> Table:
         headings += [(f"{measure}, %", "num"), (f"{measure}, paper", "num")][: 1 + beside]
     both = any(group.tested("local") and group.tested("global") for group in data.groups)
     headings += [("AA, local", "num"), ("AA, global", "num")] if both else []
+    back = [name for name in SO_FAR if any(group.so_far(name) for group in data.groups)]
+    headings += [(SO_FAR[name], "num") for name in back]
     headings += [("AA, val.", "num"), ("Seeds", "num"), ("Settings", "how")]
     rows = []
     for group, values in zip(data.groups, theirs, strict=True):
@@ -85,6 +89,7 @@ def results_table(data: DataSet, published: PublishedResults | None) -> Table:
                 cells.append(number(values and values[at], kind="num paper"))
         if both:
             cells += [number(group.tested("local")), number(group.tested("global"))]
+        cells += [number(group.so_far(name)) for name in back]
         seeds, how = len(group.results), how_chosen(group, data.groups)
         cells += [number(group.stat("val")), Cell(str(seeds), seeds), Cell(how, how, "how")]
         rows.append(_row(group, data, cells))

@@ -85,6 +85,12 @@ class Group:
         known = [value for value in values if value is not None]
         return stat(known) if len(known) == len(values) else None
 
+    def so_far(self, measure: str) -> Stat | None:
+        """A measure of the accuracy on all nodes so far; None where classes do not come back."""
+        found = [result.so_far for result in self.results]
+        known = [so_far for so_far in found if so_far is not None]
+        return stat(getattr(one, measure) for one in known) if len(known) == len(found) else None
+
     @property
     def validation(self) -> list[float]:
         return [result.measures["val"] for result in self.results]

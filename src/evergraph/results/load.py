@@ -12,7 +12,7 @@ import numpy as np
 from evergraph.config import flattened
 from evergraph.errors import StoreError
 from evergraph.results.records import Complete, SmallRecord, read_records, small_record
-from evergraph.results.summary import data_title
+from evergraph.results.summary import SoFar, data_title
 from evergraph.runs.metrics import accuracy_curve
 from evergraph.runs.store import RunStore
 
@@ -63,6 +63,13 @@ class Result:
     def whole_graph(self) -> bool:
         """Whether the run learned in the graph known so far, instead of in each task's own."""
         return bool(self.settings.get("stream.inter_task_edges"))
+
+    @property
+    def so_far(self) -> SoFar | None:
+        """The accuracy on all nodes so far in the run's protocol, where classes come back; else None."""
+        if self.settings.get("stream.arrival", "classes") == "classes":
+            return None
+        return self.record.so_far_global if self.whole_graph else self.record.so_far_local
 
     @property
     def both_tests(self) -> dict[str, float | None]:
