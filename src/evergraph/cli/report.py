@@ -19,10 +19,13 @@ def report_command(
     results: Annotated[
         list[Path], typer.Argument(help="Run folders, folders of them, or files of records (bench --export).")
     ],
-    out: Annotated[Path, typer.Option(help="The page.")] = Path("report.html"),
+    out: Annotated[Path, typer.Option(help="The page, .html; or tables of both tests and their cost, .md.")] = Path(
+        "report.html"
+    ),
     as_json: AsJson = False,
 ) -> None:
     """Write one page with the tables and figures of finished runs; it opens without a network."""
+    from evergraph.report.markdown import markdown
     from evergraph.report.page import page, page_facts, write_page
     from evergraph.results.groups import data_sets
     from evergraph.results.load import read_results
@@ -30,7 +33,7 @@ def report_command(
     found, notes = read_results(results, complete_settings)
     data = data_sets(found)
     published = published_results()
-    content = page(data, notes, published)
+    content = markdown(data) if out.suffix == ".md" else page(data, notes, published)
     write_page(out, content)
     size = len(content.encode())
     if as_json:

@@ -1,0 +1,25 @@
+"""Results as Markdown: both tests, memory and time of every row."""
+
+from pathlib import Path
+
+from evergraph.cli import run_main
+from evergraph.report.markdown import markdown
+from evergraph.results.groups import data_sets
+from evergraph.results.load import read_results
+
+from .test_page import coming_back, small, write
+
+
+def test_a_table_has_global_and_local_accuracy_memory_and_seconds(tmp_path: Path) -> None:
+    runs = [coming_back(60.0, 51.0, 0), coming_back(62.0, 53.0, 1), small("joint", 90.0), small("ssm", 70.0)]
+    text = markdown(data_sets(read_results([write(tmp_path / "r.json", *runs)])[0]))
+    assert "### amazon-computers, whole graph" in text
+    assert "| `ssm` | 61.0 ± 1.4 | 66.0 ± 1.4 | -39.0 ± 1.4 | 3.15 | 5 | 2 |" in text
+    assert "| `joint` | – | 90.0 | -10.0 | all data | 5 | 1 |" in text
+    assert text.index("`joint`") < text.rindex("`ssm`")
+
+
+def test_the_suffix_of_the_file_decides(tmp_path: Path) -> None:
+    records = write(tmp_path / "r.json", small("ssm", 70.0))
+    assert run_main(["report", str(records), "--out", str(tmp_path / "t.md")]) == 0
+    assert (tmp_path / "t.md").read_text(encoding="utf-8").startswith("### amazon-computers")
