@@ -91,3 +91,11 @@ def test_sums_that_rounding_made_indefinite_get_a_larger_penalty() -> None:
     assert np.linalg.eigvalsh(rough.balanced)[0] < 0
     assert fit.penalty + np.linalg.eigvalsh(rough.balanced)[0] > 0
     assert np.isfinite(fit.weights).all()
+
+
+def test_a_stronger_penalty_for_rounded_sums_is_reported() -> None:
+    """A matrix that rounding has made indefinite gets the first tenfold λ at which it has a Cholesky factor."""
+    balanced = np.diag([1.0, 1.0, -0.05])
+    fit = Moments(balanced, np.eye(3)[:2], np.array([4, 4])).fit(1e-3)
+    assert fit.strength == pytest.approx(0.1)
+    assert fit.penalty == pytest.approx(0.1 * 1.95 / 3)

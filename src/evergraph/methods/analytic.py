@@ -165,9 +165,8 @@ class Analytic(StatisticsLearner):
             if index < 0:
                 by = "generalised cross-validation"
                 index, place, error = self._best(lambda _, fit: fit.generalised_error())
-            strength = self.config.strengths[place]
-            fit = Moments.of(self.statistics, index).fit(strength)
-            self._fitted = Choice(self.features.hops[index], strength, by, error), index, fit
+            fit = Moments.of(self.statistics, index).fit(self.config.strengths[place])
+            self._fitted = Choice(self.features.hops[index], fit.strength, by, error), index, fit
             LOG.info("analytic: %s", self._fitted[0])
         return self._fitted
 

@@ -39,23 +39,26 @@ class Moments:
     def fit(self, strength: float) -> "Fit":
         """The weights at λ = strength · tr(B) / D, ten times that while rounded sums have no Cholesky factor."""
         unit = float(np.trace(self.balanced)) / len(self.balanced)
-        penalty = strength * unit if unit > 0 else 1.0
         while True:
+            penalty = strength * unit if unit > 0 else 1.0
             penalised = self.balanced.copy()
             penalised[np.diag_indices_from(penalised)] += penalty
             try:
-                return Fit(self, penalty, linalg.cho_factor(penalised, overwrite_a=True, check_finite=False))
+                factor = linalg.cho_factor(penalised, overwrite_a=True, check_finite=False)
             except linalg.LinAlgError:
-                penalty *= 10
+                strength *= 10
+            else:
+                return Fit(self, penalty, factor, strength)
 
 
 @dataclass(frozen=True)
 class Fit:
-    """A ridge regression: `penalty` is λ, `factor` the Cholesky factor of B + λ I."""
+    """A ridge regression: `penalty` is λ, `factor` the Cholesky factor of B + λ I, `strength` λ over tr(B) / D."""
 
     moments: Moments
     penalty: float
     factor: tuple[Matrix, bool]
+    strength: float
 
     def solve(self, right: Matrix) -> Matrix:
         """(B + λ I)⁻¹ right."""
