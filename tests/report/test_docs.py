@@ -9,6 +9,7 @@ import pytest
 from matplotlib.image import imread
 
 from evergraph.paper.published import PANG_2024
+from evergraph.report.markdown import markdown
 from evergraph.report.page import page
 from evergraph.results.groups import data_sets
 from evergraph.results.load import read_results
@@ -34,6 +35,12 @@ def test_the_picture_of_the_demo_is_drawn_from_runs(tmp_path: Path, monkeypatch:
     runpy.run_path(str(ROOT / "docs" / "draw_demo.py"), run_name="__main__")
     height, width, _ = imread(tmp_path / "demo.png").shape
     assert width > 2 * height > 400
+
+
+def test_the_tables_of_the_whole_graph_agree_with_the_records() -> None:
+    results, _ = read_results([ROOT / "results" / f"whole-{name}.json" for name in ("digits", "amazon")])
+    written = (ROOT / "docs" / "whole-graph.md").read_text(encoding="utf-8")
+    assert written.endswith(markdown(data_sets(results))), "write them again: the command is in docs/whole-graph.md"
 
 
 def test_the_command_that_makes_it_is_in_the_readme() -> None:
