@@ -2,6 +2,10 @@
 
 from pathlib import Path
 
+import pytest
+
+from evergraph.methods.ssm import SSM
+
 from .conftest import Call, write_tiny
 
 
@@ -38,3 +42,22 @@ def test_bad_input_is_one_sentence(call: Call, tmp_path: Path) -> None:
     answer = call(*arguments(tmp_path), "--method", "smm")
     assert answer.code == 2
     assert "did you mean 'ssm'" in answer.err
+
+
+@pytest.mark.parametrize("setting", ["method.budget=3", "stream.inter_task_edges=false"])
+def test_settings_of_one_method_or_of_the_protocol_are_refused(call: Call, tmp_path: Path, setting: str) -> None:
+    answer = call(*arguments(tmp_path), "--set", setting)
+    assert answer.code == 2
+    assert f"settings that all methods share are wanted, got {setting.partition('=')[0]}" in answer.err
+
+
+def test_a_method_that_fails_is_left_out_and_the_others_are_compared(
+    call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(self: SSM, *rest: object) -> None:
+        raise ValueError("boom")
+
+    monkeypatch.setattr(SSM, "learn", broken)
+    answer = call(*arguments(tmp_path), "--method", "ssm,finetune", "--json").json()
+    assert [row["method"] for row in answer["methods"]] == ["finetune"]
+    assert answer["left_out"] == {"ssm": "ValueError: boom"}

@@ -278,3 +278,16 @@ def test_an_unknown_preset_is_one_sentence(call: Call, tmp_path: Path) -> None:
     answer = call("run", "--dataset", write_tiny(tmp_path / "tiny.npz"), "--preset", "published", *QUICK)
     assert answer.code != 0
     assert "preset must be one of as-published" in answer.err
+
+
+def test_a_protocol_given_twice_is_refused(call: Call, tmp_path: Path) -> None:
+    twice = ("--protocol", "whole-graph", "--set", "stream.inter_task_edges=false")
+    answer = call("run", "--dataset", write_tiny(tmp_path / "tiny.npz"), *QUICK, *twice)
+    assert answer.code == 2
+    assert "--protocol or --set stream.inter_task_edges is wanted, got both" in answer.err
+
+
+def test_bad_data_are_reported_once_for_several_methods(call: Call, tmp_path: Path) -> None:
+    answer = call("run", "--dataset", tmp_path / "none.npz", "--method", "finetune,ssm,joint")
+    assert answer.code == 2
+    assert answer.err.count("none.npz") == 1

@@ -18,7 +18,7 @@ from evergraph.methods.analytic import AUTO, Analytic, AnalyticConfig
 from evergraph.methods.hop_features import HopFeatures
 from evergraph.methods.ridge import Moments
 from evergraph.methods.statistics import ClassStatistics
-from evergraph.runs.build import make_net
+from evergraph.runs.build import make_learner, make_net
 from evergraph.runs.metrics import average_accuracy
 from evergraph.runs.store import tensor_bytes
 from evergraph.watch import Watch
@@ -177,3 +177,13 @@ def test_fewer_bits_predict_alike(digits_stream: TaskStream) -> None:
     agree = exact.logits(views[0].graph).argmax(dim=1) == rough.logits(views[0].graph).argmax(dim=1)
     assert agree.to(torch.float64).mean() > 0.99
     assert rough.memory().bytes < 0.7 * exact.memory().bytes
+
+
+@pytest.mark.parametrize("precision", ["exact", "int16"])
+def test_rounded_sums_and_tiny_strengths_give_finite_outputs(digits_stream: TaskStream, precision: str) -> None:
+    for strengths in ([1e-4, 1e-1], [1e-300]):
+        method = {"name": "analytic", "precision": precision, "strengths": strengths, "width": 600}
+        learner = make_learner(run_config(method=method), digits_stream.graph.n_features)
+        (task,) = digits_stream.views(0, with_past=False)
+        learner.learn(task, (), Watch())
+        assert learner.logits(task.graph, task.train).isfinite().all()

@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from evergraph.cli import run_main
 from evergraph.report.markdown import markdown
 from evergraph.results.groups import data_sets
@@ -13,7 +15,7 @@ from .test_page import coming_back, small, write
 def test_a_table_has_global_and_local_accuracy_memory_and_seconds(tmp_path: Path) -> None:
     runs = [coming_back(60.0, 51.0, 0), coming_back(62.0, 53.0, 1), small("joint", 90.0), small("ssm", 70.0)]
     text = markdown(data_sets(read_results([write(tmp_path / "r.json", *runs)])[0]))
-    assert "### amazon-computers, whole graph" in text
+    assert "### amazon-computers, whole graph, by time in 4 steps, inductive\n" in text
     assert "| `ssm` | 61.0 ± 1.4 | 66.0 ± 1.4 | -39.0 ± 1.4 | 3.15 | 5 | 2 |" in text
     assert "| `joint` | – | 90.0 | -10.0 | all data | 5 | 1 |" in text
     assert text.index("`joint`") < text.rindex("`ssm`")
@@ -23,3 +25,10 @@ def test_the_suffix_of_the_file_decides(tmp_path: Path) -> None:
     records = write(tmp_path / "r.json", small("ssm", 70.0))
     assert run_main(["report", str(records), "--out", str(tmp_path / "t.md")]) == 0
     assert (tmp_path / "t.md").read_text(encoding="utf-8").startswith("### amazon-computers")
+
+
+def test_another_suffix_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    records = write(tmp_path / "r.json", small("ssm", 70.0))
+    assert run_main(["report", str(records), "--out", str(tmp_path / "t.txt")]) == 2
+    assert "--out must end in .html or .md" in capsys.readouterr().err
+    assert not (tmp_path / "t.txt").exists()

@@ -387,7 +387,8 @@ def test_the_command_says_what_it_wrote(tmp_path: Path, capsys: pytest.CaptureFi
     (row,) = facts["results"]
     assert row["aa"] == {"mean": 92.0, "std": pytest.approx(2.828427)}
     assert row["paper"] == {"aa": 93.6, "af": -6.5}
-    assert run_main(["report", str(file), "--out", str(tmp_path)]) == 2
+    (tmp_path / "folder.html").mkdir()
+    assert run_main(["report", str(file), "--out", str(tmp_path / "folder.html")]) == 2
     assert "cannot be written" in capsys.readouterr().err
 
 
@@ -421,7 +422,7 @@ def test_every_row_says_how_its_settings_were_chosen(tmp_path: Path) -> None:
 def coming_back(aa: float, area: float, seed: int) -> dict[str, Any]:
     """A small record of a run by time in the whole graph."""
     content = small("ssm", aa, seed, so_far_global=so_far(area), so_far_local=so_far(1.0), aa_local=aa + 5)
-    content["config"]["stream"] = {"arrival": "time", "inter_task_edges": True}
+    content["config"]["stream"] = {"arrival": "time", "steps": 4, "inter_task_edges": True, "inductive": True}
     return content
 
 
@@ -439,7 +440,10 @@ def so_far(area: float) -> dict[str, Any]:
 def test_runs_in_the_whole_graph_stand_apart_and_show_both_tests(tmp_path: Path) -> None:
     runs = [coming_back(60.0, 51.0, 0), coming_back(62.0, 53.0, 1), small("ssm", 90.0)]
     whole, local = data_sets(read_results([write(tmp_path / "r.json", *runs)])[0])
-    assert (whole.title, local.title) == ("amazon-computers, whole graph", "amazon-computers")
+    assert (whole.title, local.title) == (
+        "amazon-computers, whole graph, by time in 4 steps, inductive",
+        "amazon-computers",
+    )
     assert str(whole.groups[0].tested("global")) == "61.0 ± 1.4"
     assert str(whole.groups[0].tested("local")) == "66.0 ± 1.4"
     assert str(whole.groups[0].so_far("area_plain")) == "52.0 ± 1.4"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from evergraph.cli.console import STDOUT, note, print_json
-from evergraph.cli.options import AsJson, DataDir, Features, Plugins, SetOption
+from evergraph.cli.options import AsJson, DataDir, DatasetSetOption, Features, Plugins
 from evergraph.errors import ConfigError, DataError
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def list_command(plugin: Plugins = None, as_json: AsJson = False, data_dir: Data
 def info_command(
     name: Name,
     features: Features = None,
-    settings: SetOption = None,
+    settings: DatasetSetOption = None,
     plugin: Plugins = None,
     as_json: AsJson = False,
     data_dir: DataDir = None,
@@ -112,6 +112,7 @@ def graph_facts(graph: "Graph") -> dict[str, Any]:
         "smallest_class": int(sizes.min()),
         "largest_class": int(sizes.max()),
         "directed": graph.directed,
+        "times": graph.times is not None,
         "remarks": [*graph.remarks, *messages],
     }
 

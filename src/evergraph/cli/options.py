@@ -64,8 +64,17 @@ ProtocolOption = Annotated[
         help="Learn each task in its own subgraph (task-graphs, as the paper) or in the graph known so far.",
     ),
 ]
+StreamSetOption = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="KEY=VALUE", help="Of data set or stream, such as stream.class_order=random."),
+]
+DatasetSetOption = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="KEY=VALUE", help="Of the data set: dataset.standardise.undirected=false."),
+]
 SetOption = Annotated[
-    list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Any setting, such as backbone.norm=sum.")
+    list[str] | None,
+    typer.Option("--set", metavar="KEY=VALUE", help="Any setting, such as backbone.norm=sum; it wins over flags."),
 ]
 RayAddress = Annotated[
     str | None,

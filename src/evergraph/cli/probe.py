@@ -5,7 +5,7 @@ from typing import Annotated, Any
 import typer
 
 from evergraph.cli.console import STDOUT, note, print_json
-from evergraph.cli.options import AsJson, DataDir, Features, Plugins, SetOption
+from evergraph.cli.options import AsJson, DataDir, Features, Plugins, StreamSetOption
 from evergraph.errors import ConfigError
 
 app = typer.Typer(
@@ -30,7 +30,7 @@ def leak_command(
     dataset: Annotated[str, typer.Option(help="Name of a data set, or path of a graph file.")],
     seeds: Annotated[int, typer.Option(min=1, help="Seeds of split and class order, from 0, to average over.")] = 3,
     features: Features = None,
-    settings: SetOption = None,
+    settings: StreamSetOption = None,
     data_dir: DataDir = None,
     plugin: Plugins = None,
     as_json: AsJson = False,

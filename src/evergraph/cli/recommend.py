@@ -9,6 +9,7 @@ import typer
 
 from evergraph.cli.console import STDERR, STDOUT, ProgressWatch, note, print_json
 from evergraph.cli.options import AsJson, DataDir, Features, Plugins, SetOption
+from evergraph.errors import ConfigError, DataError
 
 if TYPE_CHECKING:
     from evergraph.experiments.recommend import Candidate
@@ -20,7 +21,7 @@ EXAMPLE = "Example: evergraph recommend --dataset digits --method ncm,ssm --epoc
 def recommend_command(
     dataset: Annotated[str, typer.Option(help="Name of a data set, or path of a graph file.")],
     method: Annotated[str | None, typer.Option(help="Methods to compare, with commas; several by default.")] = None,
-    minutes: Annotated[float, typer.Option(min=0, help="No method is begun after this time.")] = 5.0,
+    minutes: Annotated[float, typer.Option(min=0, help="No method but the first is begun after this time.")] = 5.0,
     epochs: Annotated[int | None, typer.Option(help="Epochs for each task, where a method trains.")] = None,
     seed: Annotated[int, typer.Option(help="Seed of split, class order and initialisation.")] = 0,
     features: Features = None,
@@ -45,6 +46,12 @@ def recommend_command(
     }
     values = assigned({}, [(key.split("."), value) for key, value in flags.items() if value is not None])
     sets = [parse_assignment(text) for text in settings or []]
+    for path, _ in sets:
+        if path[0] == "method" or path == ["stream", "inter_task_edges"]:
+            raise ConfigError(
+                f"settings that all methods share are wanted, got {'.'.join(path)} instead; "
+                "methods are compared in the whole graph with their own defaults"
+            )
     configs = recommend_configs(merged(values, assigned({}, sets)), _names(method))
     candidates, left_out = _measured(configs, out, data_dir, minutes)
     choice = recommended(candidates)
@@ -90,7 +97,9 @@ def _measured(
         try:
             with ProgressWatch(config.train.epochs) as watch:
                 found.append(candidate(run(config, out, data_dir=data_dir, resume=True, watch=watch)))
-        except (ArithmeticError, RuntimeError) as error:  # of this method; bad data or settings end the command
+        except (ConfigError, DataError):
+            raise  # of the data or the settings, so of every method
+        except Exception as error:
             left_out[name] = reason(error)
     return found, left_out
 

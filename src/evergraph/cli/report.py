@@ -8,6 +8,7 @@ import typer
 
 from evergraph.cli.console import STDOUT, counted, note, print_json
 from evergraph.cli.options import AsJson, complete_settings
+from evergraph.errors import ConfigError
 
 if TYPE_CHECKING:
     from evergraph.results.published import PublishedResults
@@ -30,6 +31,8 @@ def report_command(
     from evergraph.results.groups import data_sets
     from evergraph.results.load import read_results
 
+    if out.suffix not in (".html", ".htm", ".md"):
+        raise ConfigError(f"--out must end in .html or .md, got {out} instead")
     found, notes = read_results(results, complete_settings)
     data = data_sets(found)
     published = published_results()

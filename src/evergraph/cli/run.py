@@ -8,7 +8,7 @@ import typer
 
 from evergraph.cli.console import STDERR, STDOUT, ProgressWatch, note, print_json
 from evergraph.cli.options import AsJson, DataDir, Features, Plugins, ProtocolName, ProtocolOption, SetOption
-from evergraph.errors import RunError
+from evergraph.errors import ConfigError, DataError, RunError
 
 if TYPE_CHECKING:
     from evergraph.runs.config import RunConfig
@@ -62,6 +62,8 @@ def run_command(
     }
     values = merged(values, assigned({}, [(key.split("."), v) for key, v in flags.items() if v is not None]))
     sets = [parse_assignment(text) for text in settings or []]
+    if protocol is not None and any(path == ["stream", "inter_task_edges"] for path, _ in sets):
+        raise ConfigError("--protocol or --set stream.inter_task_edges is wanted, got both instead; leave one out")
     names = _method_names(method)
     configs = [_config(values, name, budget, sets, strict=len(names) == 1) for name in names]
     results, failures = [], {}
@@ -69,11 +71,13 @@ def run_command(
         try:
             with ProgressWatch(chosen.train.epochs) as watch:
                 results.append(run(chosen, out, data_dir=data_dir, resume=resume, watch=watch, on_message=note))
+        except (ConfigError, DataError):
+            raise  # of the data or the settings, so of every method
         except Exception as error:
             if len(configs) == 1:
                 raise
             failures[chosen.method_name] = reason(error)
-            note(f"{chosen.method_name} failed, the other methods are done: {reason(error)}")
+            note(f"{chosen.method_name} failed, the others go on: {reason(error)}")
         else:
             figures = write_figures(results[-1].record, results[-1].folder)
     if as_json:

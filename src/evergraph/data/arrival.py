@@ -33,7 +33,7 @@ def _time_ranks(graph: Graph, steps: int, order: tuple[int, ...]) -> NDArray[np.
     if graph.times is None:
         raise DataError(
             f"{graph.name} has no times, and stream.arrival=time needs some; "
-            "add a column time to the node table or choose stream.arrival=blurry"
+            "take a graph with times (a column time in the node table of a file) or stream.arrival=blurry"
         )
     nodes = np.flatnonzero(np.isin(graph.labels, order))
     if steps > len(nodes):
@@ -69,6 +69,7 @@ def split_by_task(
     splits, small = [], 0
     tasks = int(arrival.max()) + 1
     tested = np.zeros(tasks, dtype=bool)
+    by_time = config.arrival is Arrival.TIME
     for label in order:
         own = np.flatnonzero(graph.labels == label)
         parts = []
@@ -85,10 +86,15 @@ def split_by_task(
     if not tested.all():
         raise ConfigError(
             f"every task must have test nodes, got none in task {int(tested.argmin()) + 1} of {tasks}: "
-            "no class has three nodes there; lower stream.steps or stream.blur"
+            f"no class has three nodes there; lower stream.{'steps' if by_time else 'blur'}"
         )
-    message = f"{small} nodes of classes with fewer than 3 nodes in a task are all training nodes"
-    return tuple(splits), (message,) if small else ()
+    messages = (
+        [f"{small} nodes of classes with fewer than 3 nodes in a task are all training nodes"] if small else []
+    )
+    different = len(np.unique(graph.times)) if by_time and graph.times is not None else tasks
+    if different < tasks:
+        messages.append(f"{different} different times for {tasks} steps: nodes of the same time are divided by row")
+    return tuple(splits), tuple(messages)
 
 
 def class_plan(graph: Graph, config: StreamConfig, seed: int) -> tuple[tuple[int, ...], tuple[str, ...]]:

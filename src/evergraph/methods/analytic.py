@@ -22,6 +22,7 @@ from torch import Tensor
 
 from evergraph.config import Settings
 from evergraph.data.stream import TaskView
+from evergraph.errors import ConvergenceError
 from evergraph.methods.anchors import Anchors
 from evergraph.methods.base import MethodEntry
 from evergraph.methods.hop_features import Codes, HopFeatures, fingerprints
@@ -166,6 +167,10 @@ class Analytic(StatisticsLearner):
                 by = "generalised cross-validation"
                 index, place, error = self._best(lambda _, fit: fit.generalised_error())
             fit = Moments.of(self.statistics, index).fit(self.config.strengths[place])
+            if not np.isfinite(fit.weights).all():
+                raise ConvergenceError(
+                    f"finite weights are wanted, got others with λ = {fit.penalty:.3g}; raise method.strengths"
+                )
             self._fitted = Choice(self.features.hops[index], fit.strength, by, error), index, fit
             LOG.info("analytic: %s", self._fitted[0])
         return self._fitted
@@ -187,6 +192,7 @@ class Analytic(StatisticsLearner):
         for index in range(len(errors)):
             scout = Moments.of(self.statistics, index, SCOUT)
             errors[index] = [error(index, scout.fit(strength)) for strength in strengths]
+        errors[np.isnan(errors)] = np.inf
         index = int(errors.min(axis=1).argmin())
         place = int(np.flatnonzero(errors[index] <= MARGIN * errors[index].min())[-1])
         return index, place, float(errors[index, place])

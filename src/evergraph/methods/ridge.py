@@ -85,7 +85,7 @@ class Fit:
             np.einsum("ij,ij->", weights, self.moments.balanced @ weights) - 2 * np.trace(scores) + present.sum()
         )
         left = max(1 - self.freedom / float(self.moments.counts.sum()), 0.01)
-        return float(residual) / left**2
+        return max(float(residual), 0.0) / left**2  # rounded sums may fall a little below zero
 
     def mistakes(self, codes: Matrix, labels: NDArray[np.int64]) -> float:
         """The share of rows of a class that get another one, averaged over classes, each row left out of its fit.

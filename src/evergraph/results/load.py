@@ -57,7 +57,19 @@ class Result:
     @cached_property
     def title(self) -> str:
         title = data_title(self.record.config["dataset"], self.record.data.name)
-        return f"{title}, whole graph" if self.whole_graph else title
+        return ", ".join([title, *self.stream_traits])
+
+    @property
+    def stream_traits(self) -> list[str]:
+        """In what the stream is unusual: runs on other streams are not compared."""
+        arrival = self.settings.get("stream.arrival", "classes")
+        traits = {
+            "whole graph": self.whole_graph,
+            f"by time in {self.settings.get('stream.steps')} steps": arrival == "time",
+            f"blurry by {self.settings.get('stream.blur')}": arrival == "blurry",
+            "inductive": bool(self.settings.get("stream.inductive")),
+        }
+        return [name for name, holds in traits.items() if holds]
 
     @property
     def whole_graph(self) -> bool:

@@ -95,7 +95,11 @@ def test_the_node_table_is_found_beside_or_by_option(tmp_path: Path) -> None:
         (EDGES, "id,label\na,1\nb,inf\nc,1\n", "nodes.csv line 3 must have a whole number .* got inf"),
         (EDGES, "id,label,x\na,1,1\nb,1,nan\nc,1,1\n", "line 3, column 'x', must be a finite number, got 'nan'"),
         (EDGES, "id,label,x\na,1,1\nb,1,\nc,1,1\n", "line 3, column 'x', must be a finite number, got ''"),
-        (EDGES, "id,label,x\na,1,1\nb,1,1e99\nc,1,1\n", "line 3, column 'x', must be a finite number, got '1e99'"),
+        (
+            EDGES,
+            "id,label,x\na,1,1\nb,1,1e99\nc,1,1\n",
+            "line 3, column 'x', must be a finite number, got '1e99' instead; 3.4e38 is the largest",
+        ),
     ],
 )
 def test_malformed_tables_are_one_sentence(tmp_path: Path, edges: str, nodes: str, words: str) -> None:

@@ -67,13 +67,13 @@ class Table:
     def _not_a_number(self, name: str) -> DataError:
         for row, value in enumerate(self.column(name).tolist()):
             if not _is_finite(value):
-                return DataError(
-                    f"{self.where(row)}, column {name!r}, must be a finite number, got {value!r} instead"
-                )
+                came = f"got {value!r} instead{_limit(value)}"
+                return DataError(f"{self.where(row)}, column {name!r}, must be a finite number, {came}")
         return DataError(f"{self.path.name}, column {name!r}, must hold numbers, got another type instead")
 
 
 def _is_finite(value: object) -> bool:
+    """Whether this is a number that 32 bits can hold."""
     try:
         return abs(float(value)) <= float(np.finfo(np.float32).max)  # type: ignore[arg-type]
     except (TypeError, ValueError):
@@ -148,3 +148,12 @@ def _read_parquet(path: Path) -> Table:
         ) from None
     columns = {name: table.column(name).to_numpy() for name in table.column_names}
     return Table(path, columns, None)
+
+
+def _limit(value: object) -> str:
+    """What a number is told that is finite, but too large."""
+    try:
+        finite = np.isfinite(float(value))  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        return ""
+    return "; 3.4e38 is the largest that fits 32 bits" if finite else ""
