@@ -452,3 +452,11 @@ def test_runs_in_the_whole_graph_stand_apart_and_show_both_tests(tmp_path: Path)
     headings = [[text for text, _ in results_table(part, None).headings] for part in (whole, local)]
     assert {"AA, local", "AA, global", "All nodes so far, area", "Forgetting from best"} <= set(headings[0])
     assert not {"AA, local", "All nodes so far, area"} & set(headings[1])
+
+
+def test_published_values_stand_beside_runs_of_the_same_protocol_only(tmp_path: Path) -> None:
+    published = PublishedResults("us, 2026", "a note", lambda method, dataset: (Stat(1.0, None), Stat(2.0, None)))
+    runs = [coming_back(60.0, 51.0, 0), small("ssm", 90.0)]
+    whole, local = data_sets(read_results([write(tmp_path / "r.json", *runs)])[0])
+    assert published.of(whole.groups[0]) is None
+    assert published.of(local.groups[0]) == (Stat(1.0, None), Stat(2.0, None))

@@ -19,4 +19,7 @@ class PublishedResults:
     lookup: Callable[[str, str], tuple[Stat, Stat] | None]
 
     def of(self, group: Group) -> tuple[Stat, Stat] | None:
+        """The values for a group's method and data set; None for another stream than that of the publication."""
+        if group.first.stream_traits:
+            return None
         return self.lookup(group.method, str(group.setup["dataset.name"]))
