@@ -16,7 +16,9 @@ import pytest
 
 from evergraph.cli import run_main
 from evergraph.cli.console import ProgressWatch
+from evergraph.errors import DataError
 from evergraph.methods import METHODS
+from evergraph.methods.ssm import SSM
 from evergraph.watch import Watch
 
 from .conftest import Call, write_tiny
@@ -291,3 +293,16 @@ def test_bad_data_are_reported_once_for_several_methods(call: Call, tmp_path: Pa
     answer = call("run", "--dataset", tmp_path / "none.npz", "--method", "finetune,ssm,joint")
     assert answer.code == 2
     assert answer.err.count("none.npz") == 1
+
+
+def test_data_that_only_a_later_method_cannot_use_do_not_hide_the_finished_ones(
+    call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(self: SSM, *rest: object) -> None:
+        raise DataError("other data are wanted, got these instead")
+
+    monkeypatch.setattr(SSM, "learn", refuse)
+    answer = call("run", "--dataset", write_tiny(tmp_path / "tiny.npz"), *QUICK, "--method", "finetune,ssm")
+    assert answer.code == 1
+    assert "finetune" in answer.out
+    assert "failed: ssm: DataError: other data are wanted" in answer.err

@@ -97,9 +97,9 @@ def _measured(
         try:
             with ProgressWatch(config.train.epochs) as watch:
                 found.append(candidate(run(config, out, data_dir=data_dir, resume=True, watch=watch)))
-        except (ConfigError, DataError):
-            raise  # of the data or the settings, so of every method
         except Exception as error:
+            if isinstance(error, ConfigError | DataError) and not found and not left_out:
+                raise  # of the data or the settings, so of every method
             left_out[name] = reason(error)
     return found, left_out
 

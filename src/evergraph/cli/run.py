@@ -45,9 +45,6 @@ def run_command(
     """Learn a stream of tasks and measure it."""
     from evergraph.cli.printing import print_run, run_json
     from evergraph.config import assigned, merged, parse_assignment, read_toml
-    from evergraph.experiments.local import reason
-    from evergraph.report.plots import write_figures
-    from evergraph.runs.execute import run
     from evergraph.runs.process import keep_freed_memory
 
     keep_freed_memory()
@@ -66,20 +63,7 @@ def run_command(
         raise ConfigError("--protocol or --set stream.inter_task_edges is wanted, got both instead; leave one out")
     names = _method_names(method)
     configs = [_config(values, name, budget, sets, strict=len(names) == 1) for name in names]
-    results, failures = [], {}
-    for chosen in configs:
-        try:
-            with ProgressWatch(chosen.train.epochs) as watch:
-                results.append(run(chosen, out, data_dir=data_dir, resume=resume, watch=watch, on_message=note))
-        except (ConfigError, DataError):
-            raise  # of the data or the settings, so of every method
-        except Exception as error:
-            if len(configs) == 1:
-                raise
-            failures[chosen.method_name] = reason(error)
-            note(f"{chosen.method_name} failed, the others go on: {reason(error)}")
-        else:
-            figures = write_figures(results[-1].record, results[-1].folder)
+    results, failures = _run_all(configs, out, data_dir, resume=resume)
     if as_json:
         shown = [run_json(result.record, result.folder) for result in results]
         print_json(shown[0] if len(configs) == 1 else {"runs": shown, "failed": failures})
@@ -87,11 +71,40 @@ def run_command(
         _print_comparison(results)
     else:
         print_run(results[0].record)
-        files = ", ".join(path.name for path in figures)
+        files = ", ".join(path.name for path in sorted(results[0].folder.glob("*.png")))
         STDERR.print(f"files: {results[0].folder} (record.json, {files})", highlight=False, soft_wrap=True)
     if failures:
         failed = "; ".join(f"{name}: {why}" for name, why in failures.items())
         raise RunError(f"{len(configs)} finished methods were wanted, got {len(results)}; failed: {failed}")
+
+
+def _run_all(
+    configs: "list[RunConfig]", out: Path, data_dir: Path | None, *, resume: bool
+) -> "tuple[list[RunResult], dict[str, str]]":
+    """Do the runs, with their figures; the results, and the reasons of methods that failed while others did not.
+
+    Data or settings that the first method cannot use are taken for bad ones, and the error is raised.
+    """
+    from evergraph.experiments.local import reason
+    from evergraph.report.plots import write_figures
+    from evergraph.runs.execute import run
+
+    results: list[RunResult] = []
+    failures: dict[str, str] = {}
+    for config in configs:
+        try:
+            with ProgressWatch(config.train.epochs) as watch:
+                result = run(config, out, data_dir=data_dir, resume=resume, watch=watch, on_message=note)
+        except Exception as error:
+            bad_input = isinstance(error, ConfigError | DataError) and not results and not failures
+            if len(configs) == 1 or bad_input:
+                raise
+            failures[config.method_name] = reason(error)
+            note(f"{config.method_name} failed, the others go on: {reason(error)}")
+        else:
+            write_figures(result.record, result.folder)
+            results.append(result)
+    return results, failures
 
 
 def _preset(name: str | None) -> Mapping[str, Any]:
