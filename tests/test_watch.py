@@ -1,4 +1,4 @@
-"""Watch: seconds by phase."""
+"""Watch: times by phase."""
 
 from collections.abc import Callable
 from types import SimpleNamespace
@@ -19,7 +19,9 @@ def wait(monkeypatch: pytest.MonkeyPatch) -> Wait:
         nonlocal now
         now += seconds
 
-    monkeypatch.setattr("evergraph.watch.time", SimpleNamespace(perf_counter=lambda: now))
+    monkeypatch.setattr(
+        "evergraph.watch.time", SimpleNamespace(perf_counter=lambda: now, process_time=lambda: now / 4)
+    )
     return waits
 
 
@@ -31,11 +33,11 @@ def test_phases_add_up_until_they_are_taken(wait: Wait) -> None:
         wait(8.0)
     with watch.phase("evaluate"):
         wait(0.5)
-    assert watch.take() == {"train": 1.75, "evaluate": 0.5}
-    assert watch.take() == {}
+    assert watch.take() == ({"train": 1.75, "evaluate": 0.5}, {"train": 0.4375, "evaluate": 0.125})
+    assert watch.take() == ({}, {})
     with watch.phase("train"):
         wait(2.0)
-    assert watch.take() == {"train": 2.0}
+    assert watch.take().seconds == {"train": 2.0}
 
 
 def test_a_phase_that_fails_is_timed_too(wait: Wait) -> None:
@@ -47,4 +49,4 @@ def test_a_phase_that_fails_is_timed_too(wait: Wait) -> None:
 
     with pytest.raises(KeyError), watch.phase("train"):
         fail()
-    assert watch.take() == {"train": 3.0}
+    assert watch.take() == ({"train": 3.0}, {"train": 0.75})

@@ -3,13 +3,21 @@
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import NamedTuple
+
+
+class Times(NamedTuple):
+    """By phase: seconds of the clock, and of the processor, which other work on the machine hardly changes."""
+
+    seconds: dict[str, float]
+    processor: dict[str, float]
 
 
 class Watch:
-    """Adds up the seconds of each phase; a subclass that shows progress overrides `task` and `epoch`."""
+    """Adds up the times of each phase; a subclass that shows progress overrides `task` and `epoch`."""
 
     def __init__(self) -> None:
-        self.seconds: dict[str, float] = {}
+        self.times = Times({}, {})
 
     def task(self, index: int, count: int) -> None:
         """Task `index` of `count` begins."""
@@ -20,13 +28,15 @@ class Watch:
     @contextmanager
     def phase(self, name: str) -> Iterator[None]:
         """Time what happens inside as part of a phase."""
-        start = time.perf_counter()
+        start = time.perf_counter(), time.process_time()
         try:
             yield
         finally:
-            self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - start
+            stop = time.perf_counter(), time.process_time()
+            for times, begun, ended in zip(self.times, start, stop, strict=True):
+                times[name] = times.get(name, 0.0) + ended - begun
 
-    def take(self) -> dict[str, float]:
-        """The seconds by phase since the last call."""
-        seconds, self.seconds = self.seconds, {}
-        return seconds
+    def take(self) -> Times:
+        """The times by phase since the last call."""
+        times, self.times = self.times, Times({}, {})
+        return times

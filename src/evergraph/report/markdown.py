@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from evergraph.results.groups import BOUNDS, DataSet, Group, Stat
+from evergraph.results.groups import BOUNDS, DataSet, Group, Stat, learning_time
 
-HEADINGS = ("method", "AA global, %", "AA local, %", "AF, %", "kept of the past, MB", "learning, s", "seeds")
+HEADINGS = ("method", "AA global, %", "AA local, %", "AF, %", "kept of the past, MB")
 
 
 def markdown(data: Sequence[DataSet]) -> str:
@@ -13,13 +13,16 @@ def markdown(data: Sequence[DataSet]) -> str:
 
 
 def _table(data: DataSet) -> str:
-    rows = [HEADINGS, ("---",) + ("---:",) * (len(HEADINGS) - 1), *(_row(data, group) for group in data.groups)]
+    name, time = learning_time(data)
+    headings = (*HEADINGS, name, "seeds")
+    rows = [headings, ("---",) + ("---:",) * (len(headings) - 1)]
+    rows += [_row(data, group, time(group)) for group in data.groups]
     lines = ["| " + " | ".join(row) + " |" for row in rows]
     remarks = [f"{remark}." for remark in data.remarks]
     return "\n".join([f"### {data.title}", "", *lines, "", *remarks, *([""] if remarks else [])])
 
 
-def _row(data: DataSet, group: Group) -> tuple[str, ...]:
+def _row(data: DataSet, group: Group, time: float) -> tuple[str, ...]:
     name = f"`{group.method}`" + (f" {group.settings}" if group.settings else "")
     name += f" · {group.backbone}" if len(data.by_backbone) > 1 else ""
     kept = "all data" if group.method in BOUNDS else f"{group.stat('kept').mean * 2**20 / 1e6:.2f}"
@@ -29,7 +32,7 @@ def _row(data: DataSet, group: Group) -> tuple[str, ...]:
         _text(group.tested("local")),
         _text(group.stat("af")),
         kept,
-        f"{group.learning_seconds:.0f}",
+        f"{time:.0f}",
         str(len(group.results)),
     )
 

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from evergraph.report.svg import FRAME, Chart, Frame, Scale, Series, axis_range, line_chart, steps
 from evergraph.results.frontier import frontier
-from evergraph.results.groups import BOUNDS, DataSet, Group, best_of_methods, families
+from evergraph.results.groups import BOUNDS, DataSet, Group, best_of_methods, families, learning_time
 from evergraph.results.load import Result
 from evergraph.results.validation import TUNED
 
@@ -95,19 +95,17 @@ class Scatter(NamedTuple):
     frame: Frame = FRAME
 
 
-COSTS: dict[str, Callable[[Group], float]] = {
-    "kept of the past, MiB": lambda group: group.stat("kept").mean,
-    "time, s": lambda group: group.learning_seconds,
-}
-
-
 def frontiers(data: DataSet) -> list[Scatter]:
     """AA of the best settings of each method over memory and time, a pair of charts for each backbone."""
+    costs: list[tuple[str, Callable[[Group], float]]] = [
+        ("kept of the past, MiB", lambda group: group.stat("kept").mean),
+        learning_time(data),
+    ]
     return [
         _frontier(data, backbone, best_of_methods(groups), name, cost)
         for backbone, groups in data.by_backbone.items()
         if len({group.method for group in groups}) > 2
-        for name, cost in COSTS.items()
+        for name, cost in costs
     ]
 
 

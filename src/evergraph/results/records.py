@@ -54,6 +54,7 @@ class SmallRecord(BaseModel):
     plain: Averages
     val: Averages
     seconds: dict[str, float]
+    processor_seconds: dict[str, float] = {}
     memory: MemoryUsage
     peak_bytes: int
     finished: str = ""

@@ -85,6 +85,7 @@ class Summary(BaseModel):
     plain: Averages
     val: Averages
     seconds: dict[str, float]
+    processor_seconds: dict[str, float]
     memory: MemoryUsage
     peak_bytes: int
     remarks: list[str]
@@ -97,7 +98,6 @@ def summarise(record: Record) -> Summary:
     test = record.counts("test")
     matrix = test.balanced()
     averages = Averages.of(matrix)
-    phases = dict.fromkeys(phase for task in record.seconds for phase in task)
     return Summary(
         aa=averages.aa,
         af=averages.af,
@@ -111,11 +111,22 @@ def summarise(record: Record) -> Summary:
         per_class=percent(test.per_class()[-1]),
         plain=Averages.of(test.plain()),
         val=Averages.of(record.counts("val").balanced()),
-        seconds={phase: sum(task.get(phase, 0.0) for task in record.seconds) for phase in phases},
+        seconds=_by_phase(record.seconds),
+        processor_seconds=_by_phase(record.processor_seconds) if _complete(record) else {},
         memory=record.memory[-1],
         peak_bytes=record.peak_bytes,
         remarks=[*record.data.remarks, *record.data.messages],
     )
+
+
+def _complete(record: Record) -> bool:
+    """Whether the time of the processor is known of every task."""
+    return len(record.processor_seconds) == len(record.seconds)
+
+
+def _by_phase(tasks: list[dict[str, float]]) -> dict[str, float]:
+    phases = dict.fromkeys(phase for task in tasks for phase in task)
+    return {phase: sum(task.get(phase, 0.0) for task in tasks) for phase in phases}
 
 
 def learning_seconds(summary: Summary) -> float:

@@ -104,12 +104,14 @@ def _learn_tasks(config: RunConfig, stream: TaskStream, store: RunStore, watch: 
         learner.learn(task, past, watch)
         with watch.phase("evaluate"):
             found = {protocol.value: counted(correct) for protocol, correct in evaluate(index).items()}
+        times = watch.take()
         tasks.append(
             TaskRecord(
                 data=data,
                 correct=found.pop(stream.config.protocol.value),
                 correct_in=found,
-                seconds=watch.take(),
+                seconds=times.seconds,
+                processor_seconds=times.processor,
                 memory=learner.memory(),
                 peak_bytes=peak.bytes,
                 finished=datetime.now(UTC).isoformat(timespec="seconds"),
@@ -170,6 +172,7 @@ def make_record(config: RunConfig, stream: TaskStream, tasks: list[TaskRecord]) 
             if all(name in task.correct_in for task in tasks)
         },
         seconds=[task.seconds for task in tasks],
+        processor_seconds=[task.processor_seconds for task in tasks if task.processor_seconds],
         memory=[task.memory for task in tasks],
         peak_bytes=max(task.peak_bytes for task in tasks),
         finished=tasks[-1].finished,

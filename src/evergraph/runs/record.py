@@ -44,6 +44,7 @@ class TaskRecord(_Part):
     correct: dict[str, list[int]]
     correct_in: dict[str, dict[str, list[int]]] = {}
     seconds: dict[str, float]
+    processor_seconds: dict[str, float] = {}
     memory: MemoryUsage
     peak_bytes: int
     finished: str
@@ -56,8 +57,8 @@ class Record(_Part):
     first_class: the first new class of each task and, last, the number of classes. A cell is a task and one of its
     classes; cells: (task, class) of each, ascending; None where classes do not come back: then a cell is a class.
     total: nodes of each cell, by split; correct: for each task learned the correct predictions of each cell so far,
-    by split, in the protocol of the run; correct_in: the same in other protocols, by name (empty in records of
-    before).
+    by split, in the protocol of the run; correct_in: the same in other protocols, by name. seconds of the clock and
+    of the processor, by phase. correct_in and processor_seconds are empty in records of before.
     """
 
     schema_version: int = Field(1, ge=1)
@@ -71,6 +72,7 @@ class Record(_Part):
     correct: dict[str, list[list[int]]]
     correct_in: dict[str, dict[str, list[list[int]]]] = {}
     seconds: list[dict[str, float]]
+    processor_seconds: list[dict[str, float]] = []
     memory: list[MemoryUsage]
     peak_bytes: int
     finished: str = ""
