@@ -5,7 +5,7 @@ import pytest
 from numpy.typing import NDArray
 
 from evergraph.methods.hop_features import Codes
-from evergraph.methods.ridge import Moments
+from evergraph.methods.ridge import Moments, Spectrum
 from evergraph.methods.statistics import ClassStatistics, Matrix
 
 WIDTH = 9
@@ -53,12 +53,13 @@ def test_unequal_classes_count_alike() -> None:
 
 def test_the_generalised_error_is_that_of_the_dense_formula() -> None:
     codes, labels = rows((20, 20, 20))
-    fit = moments_of(codes, labels).fit(0.05)
+    moments = moments_of(codes, labels)
+    spectrum = Spectrum(moments)
     dense = codes[0].astype(np.float64)
-    hat = dense @ np.linalg.inv(dense.T @ dense + 20 * fit.penalty * np.eye(WIDTH)) @ dense.T
+    hat = dense @ np.linalg.inv(dense.T @ dense + 20 * moments.fit(0.05).penalty * np.eye(WIDTH)) @ dense.T
     off = np.eye(3)[labels] - hat @ np.eye(3)[labels]
-    assert fit.freedom == pytest.approx(np.trace(hat))
-    assert fit.generalised_error() == pytest.approx((off**2).sum() / 20 / (1 - np.trace(hat) / 60) ** 2)
+    assert spectrum.freedom(0.05) == pytest.approx(np.trace(hat))
+    assert spectrum.generalised_error(0.05) == pytest.approx((off**2).sum() / 20 / (1 - np.trace(hat) / 60) ** 2)
 
 
 def test_mistakes_are_near_those_of_fits_without_the_row() -> None:
@@ -66,14 +67,15 @@ def test_mistakes_are_near_those_of_fits_without_the_row() -> None:
     noisy = np.clip(codes.astype(int) + np.random.default_rng(4).normal(0, 40, codes.shape), 0, 127).astype(
         np.uint8
     )
-    fit = moments_of(noisy, labels).fit(0.01)
+    spectrum = Spectrum(moments_of(noisy, labels))
     wrong = []
     for row in range(90):
         others = np.arange(90) != row
         left = moments_of(noisy[:, others], labels[others]).fit(0.01)
         wrong.append((noisy[0, row] @ left.weights).argmax() != labels[row])
     assert 0.05 < np.mean(wrong) < 0.9
-    assert fit.mistakes(noisy[0].astype(np.float64), labels) == pytest.approx(np.mean(wrong), abs=0.04)
+    turned = spectrum.turned(noisy[0].astype(np.float64))
+    assert spectrum.mistakes(turned, labels, 0.01) == pytest.approx(np.mean(wrong), abs=0.04)
 
 
 def test_rows_of_zeros_give_finite_weights() -> None:

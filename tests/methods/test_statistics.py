@@ -115,5 +115,5 @@ def test_only_rows_that_were_learned_can_be_forgotten() -> None:
 
 
 def test_statistics_of_other_maps_do_not_merge() -> None:
-    with pytest.raises(DataError, match=r"2 maps of width 7 .exact. are wanted, got 1 of width 7"):
+    with pytest.raises(DataError, match=r"\(2, 7, .exact.\) are wanted, got \(1, 7, .exact.\)"):
         summed(rows(1)).merge(ClassStatistics(1, WIDTH))

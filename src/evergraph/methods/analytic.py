@@ -17,7 +17,7 @@ from typing import Literal
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from pydantic import Field, field_validator
+from pydantic import Field, field_validator, model_validator
 from torch import Tensor
 
 from evergraph.config import Settings
@@ -26,8 +26,9 @@ from evergraph.errors import ConvergenceError
 from evergraph.methods.anchors import Anchors
 from evergraph.methods.base import MethodEntry
 from evergraph.methods.hop_features import Codes, HopFeatures, fingerprints
-from evergraph.methods.ridge import Fit, Moments
-from evergraph.methods.statistics import ClassStatistics, Matrix, Precision
+from evergraph.methods.low_rank import LowRankStatistics
+from evergraph.methods.ridge import Fit, Moments, Spectrum
+from evergraph.methods.statistics import ClassStatistics, Matrix, Precision, Statistics
 from evergraph.methods.statistics_learner import HopSet, StatisticsLearner, checked_hops
 from evergraph.replay.usage import MemoryUsage
 from evergraph.training.net import Net
@@ -46,6 +47,7 @@ class AnalyticConfig(Settings):
     """width: features of each set of hops; hops: the sets to choose from; strengths: λ over tr(B)/D to choose from.
 
     anchors: nodes of each class that are known again by a hash, for the choice; precision: of the kept sums.
+    rank: of the within-class scatter, a byte a number; 0 keeps the whole Gram matrix.
     """
 
     width: int = Field(2048, ge=1)
@@ -53,6 +55,16 @@ class AnalyticConfig(Settings):
     strengths: tuple[float, ...] = (1e-4, 1e-3, 1e-2, 1e-1, 3e-1)
     anchors: int = Field(64, ge=0)
     precision: Precision = Precision.EXACT
+    rank: int = Field(0, ge=0)
+
+    @model_validator(mode="after")
+    def _low_rank_sums_have_one_precision(self) -> "AnalyticConfig":
+        if self.rank and self.precision is not Precision.EXACT:
+            raise ValueError(
+                f"precision is that of the whole Gram matrix (rank=0), got rank={self.rank} and "
+                f"precision={self.precision.value} together; set one of them"
+            )
+        return self
 
     @field_validator("hops")
     @classmethod
@@ -110,7 +122,9 @@ class Analytic(StatisticsLearner):
         self.config = config
         sets = AUTO if config.hops == "auto" else config.hops
         features = HopFeatures(sets, config.width, net.seed)
-        statistics = ClassStatistics(len(sets), config.width, precision=config.precision)
+        statistics: Statistics = ClassStatistics(len(sets), config.width, precision=config.precision)
+        if config.rank:
+            statistics = LowRankStatistics(len(sets), config.width, config.rank)
         open_choice = len(sets) > 1 or len(config.strengths) > 1
         self.anchors = Anchors(config.anchors if open_choice else 0)
         self._chosen = _Chosen()
@@ -165,7 +179,7 @@ class Analytic(StatisticsLearner):
             by, (index, place), error = "anchors", self._chosen.place, self._chosen.error
             if index < 0:
                 by = "generalised cross-validation"
-                index, place, error = self._best(lambda _, fit: fit.generalised_error())
+                index, place, error = self._best(lambda _, scout: scout.generalised_error)
             fit = Moments.of(self.statistics, index).fit(self.config.strengths[place])
             if not np.isfinite(fit.weights).all():
                 raise ConvergenceError(
@@ -178,20 +192,23 @@ class Analytic(StatisticsLearner):
     def _choose(self, codes: Codes, labels: NDArray[np.int64]) -> None:
         """Choose by the mistakes on rows of known label in the graph of today."""
 
-        def error(index: int, fit: Fit) -> float:
-            rows = codes[index, :, : len(fit.moments.balanced)].astype(np.float64)
-            return fit.mistakes(rows, labels)
+        def error(index: int, scout: Spectrum) -> Callable[[float], float]:
+            turned = scout.turned(codes[index, :, : len(scout.values)].astype(np.float64))
+            return lambda strength: scout.mistakes(turned, labels, strength)
 
         index, place, self._chosen.error = self._best(error)
         self._chosen.place = (index, place)
 
-    def _best(self, error: Callable[[int, Fit], float]) -> tuple[int, int, float]:
-        """The positions of the hops of least error and of the largest λ that has nearly that, and its error."""
+    def _best(self, error: Callable[[int, Spectrum], Callable[[float], float]]) -> tuple[int, int, float]:
+        """The positions of the hops of least error and of the largest λ that has nearly that, and its error.
+
+        error: from the position of a set of hops and its spectrum to the error at a strength.
+        """
         strengths = self.config.strengths
         errors = np.empty((len(self.features.hops), len(strengths)))
         for index in range(len(errors)):
-            scout = Moments.of(self.statistics, index, SCOUT)
-            errors[index] = [error(index, scout.fit(strength)) for strength in strengths]
+            at = error(index, Spectrum(Moments.of(self.statistics, index, SCOUT)))
+            errors[index] = [at(strength) for strength in strengths]
         errors[np.isnan(errors)] = np.inf
         index = int(errors.min(axis=1).argmin())
         place = int(np.flatnonzero(errors[index] <= MARGIN * errors[index].min())[-1])

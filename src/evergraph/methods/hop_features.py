@@ -32,13 +32,18 @@ SPARSE = 8.0
 """How many dense multiplications take the time of one sparse one."""
 
 
+REMEMBERED = 2**26
+"""So many entries of Ω are drawn once; larger ones are drawn again each time, so that memory stays bounded."""
+
+
 class HopFeatures:
-    """The map from a graph to φ, for several sets of hops; it is made of a seed and holds nothing else."""
+    """The map from a graph to φ, for several sets of hops; it is made of a seed and needs nothing else."""
 
     def __init__(self, hops: Sequence[tuple[int, ...]], width: int, seed: int):
         self.hops = tuple(hops)
         self.width = width
         self.seed = seed
+        self._drawn: dict[tuple[int, int], NDArray[np.float32]] = {}
         self.reach = max(hop for one in self.hops for hop in one)
 
     def __call__(self, graph: Graph, rows: NDArray[np.int64]) -> Codes:
@@ -63,13 +68,22 @@ class HopFeatures:
         values = [np.empty((len(rows), self.width), dtype=np.float32) for _ in range(self.reach + 1)]
         for index, start in enumerate(range(0, self.width, COLUMNS)):
             stop = min(start + COLUMNS, self.width)
-            rng = numpy_generator(self.seed, Purpose.PARAMETERS, index)
-            omega = rng.standard_normal((graph.n_features, COLUMNS), dtype=np.float32)[:, : stop - start]
+            omega = self._omega(graph.n_features, index)[:, : stop - start]
             blocks = [part @ omega for part in inputs]
             blocks = blocks if late else _hops(step, np.asarray(blocks[0]), self.reach)
             for value, block in zip(values, blocks, strict=True):
                 value[:, start:stop] = block[rows]
         return values
+
+    def _omega(self, n_features: int, index: int) -> NDArray[np.float32]:
+        """Block `index` of the columns of Ω: from the seed, or as it was drawn before."""
+        known = self._drawn.get((n_features, index))
+        if known is None:
+            rng = numpy_generator(self.seed, Purpose.PARAMETERS, index)
+            known = rng.standard_normal((n_features, COLUMNS), dtype=np.float32)
+            if n_features * self.width <= REMEMBERED:
+                self._drawn[n_features, index] = known
+        return known
 
     def _cheaper_late(self, graph: Graph, entries: int) -> bool:
         """Whether to propagate the features and then multiply by Ω, rather than the other way round."""

@@ -10,13 +10,12 @@ With classes of equal size this is the ridge regression of the one-hot labels on
 """
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
-from evergraph.methods.statistics import ClassStatistics, Matrix
+from evergraph.methods.statistics import Matrix, Statistics
 
 
 @dataclass(frozen=True)
@@ -28,7 +27,7 @@ class Moments:
     counts: NDArray[np.int64]
 
     @classmethod
-    def of(cls, statistics: ClassStatistics, index: int, width: int | None = None) -> "Moments":
+    def of(cls, statistics: Statistics, index: int, width: int | None = None) -> "Moments":
         """Those of map `index`, of its first features where a width is given."""
         means = statistics.means(index, width)
         balanced = statistics.scatter(index, width)
@@ -36,11 +35,15 @@ class Moments:
         balanced += means.T @ means
         return cls(balanced, means, statistics.counts)
 
+    @property
+    def unit(self) -> float:
+        """tr(B) / D."""
+        return float(np.trace(self.balanced)) / len(self.balanced)
+
     def fit(self, strength: float) -> "Fit":
         """The weights at λ = strength · tr(B) / D, ten times that while rounded sums have no Cholesky factor."""
-        unit = float(np.trace(self.balanced)) / len(self.balanced)
         while True:
-            penalty = strength * unit if unit > 0 else 1.0
+            penalty = strength * self.unit if self.unit > 0 else 1.0
             penalised = self.balanced.copy()
             penalised[np.diag_indices_from(penalised)] += penalty
             try:
@@ -48,52 +51,58 @@ class Moments:
             except linalg.LinAlgError:
                 strength *= 10
             else:
-                return Fit(self, penalty, factor, strength)
+                weights = linalg.cho_solve(factor, self.means.T, check_finite=False)
+                return Fit(np.asarray(weights), penalty, strength)
 
 
 @dataclass(frozen=True)
 class Fit:
-    """A ridge regression: `penalty` is λ, `factor` the Cholesky factor of B + λ I, `strength` λ over tr(B) / D."""
+    """A ridge regression: W (width, classes), `penalty` is λ, `strength` λ over tr(B) / D."""
 
-    moments: Moments
+    weights: Matrix
     penalty: float
-    factor: tuple[Matrix, bool]
     strength: float
 
-    def solve(self, right: Matrix) -> Matrix:
-        """(B + λ I)⁻¹ right."""
-        return np.asarray(linalg.cho_solve(self.factor, right, check_finite=False))
 
-    @cached_property
-    def weights(self) -> Matrix:
-        """W: (width, classes)."""
-        return self.solve(self.moments.means.T)
+class Spectrum:
+    """Errors of the fits at any λ from one decomposition B = V diag(b) Vᵀ; those of rounded sums are held at 0."""
 
-    @property
-    def freedom(self) -> float:
-        """tr((B + λ I)⁻¹ B), from the inverse of the Cholesky factor."""
-        inverse, _ = linalg.lapack.dtrtri(self.factor[0], lower=self.factor[1])
-        triangle = np.tril(inverse) if self.factor[1] else np.triu(inverse)
-        return float(len(triangle) - self.penalty * np.einsum("ij,ij->", triangle, triangle))
+    def __init__(self, moments: Moments):
+        values, self.vectors = linalg.eigh(moments.balanced, check_finite=False)
+        self.values = np.maximum(values, 0)
+        self.counts = moments.counts
+        self.means = np.asarray(moments.means @ self.vectors)
+        self.unit = moments.unit
 
-    def generalised_error(self) -> float:
+    def _damped(self, strength: float) -> Matrix:
+        """b + λ."""
+        return np.asarray(self.values + (strength * self.unit if self.unit > 0 else 1.0))
+
+    def freedom(self, strength: float) -> float:
+        """tr((B + λ I)⁻¹ B)."""
+        return float(np.sum(self.values / self._damped(strength)))
+
+    def generalised_error(self, strength: float) -> float:
         """Generalised cross-validation, a closed form of the leave-one-out error: E / (1 - freedom / n)²."""
-        present = self.moments.counts > 0
-        weights = self.weights[:, present]
-        scores = self.moments.means[present] @ weights
-        residual = (
-            np.einsum("ij,ij->", weights, self.moments.balanced @ weights) - 2 * np.trace(scores) + present.sum()
-        )
-        left = max(1 - self.freedom / float(self.moments.counts.sum()), 0.01)
-        return max(float(residual), 0.0) / left**2  # rounded sums may fall a little below zero
+        means = self.means[self.counts > 0]
+        weights = means / self._damped(strength)
+        residual = np.einsum("ij,j,ij->", weights, self.values, weights)
+        residual += len(means) - 2 * np.einsum("ij,ij->", weights, means)
+        left = max(1 - self.freedom(strength) / float(self.counts.sum()), 0.01)
+        return max(float(residual), 0.0) / left**2
 
-    def mistakes(self, codes: Matrix, labels: NDArray[np.int64]) -> float:
+    def turned(self, codes: Matrix) -> Matrix:
+        """Rows φᵀV, for `mistakes`."""
+        return np.asarray(codes @ self.vectors)
+
+    def mistakes(self, turned: Matrix, labels: NDArray[np.int64], strength: float) -> float:
         """The share of rows of a class that get another one, averaged over classes, each row left out of its fit.
 
         A row of class c adds about h = φᵀ(B + λ I)⁻¹φ / n_c to its own score of c, which is taken off again.
         """
-        leverage = np.einsum("ij,ji->i", codes, self.solve(codes.T)) / self.moments.counts[labels]
-        scores = codes @ self.weights
+        damped = self._damped(strength)
+        leverage = np.square(turned) @ (1 / damped) / self.counts[labels]
+        scores = turned @ (self.means / damped).T
         rows = np.arange(len(labels))
         scores[rows, labels] -= np.minimum(leverage, scores[rows, labels])
         wrong = scores.argmax(axis=1) != labels

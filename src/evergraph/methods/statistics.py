@@ -4,6 +4,7 @@ n_c counts the rows of class c, q_c = Σ φ over them, G = Σ φφᵀ over all r
 (`hop_features`), so these sums are whole numbers too: any order and any batching give the same bits.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from enum import Enum
 from functools import lru_cache
@@ -41,7 +42,64 @@ LEVELS: dict[Precision, tuple[type[np.signedinteger[Any]], int]] = {
 }
 
 
-class ClassStatistics:
+class Statistics(ABC):
+    """What is kept of labelled rows: counts, means μ_c and the within-class scatter, for each of several maps φ."""
+
+    counts: NDArray[np.int64]
+
+    @property
+    def n_classes(self) -> int:
+        return len(self.counts)
+
+    @abstractmethod
+    def add(self, codes: Codes, labels: NDArray[np.int64]) -> None:
+        """Add rows; a new class gets a column, a class that comes back adds to its own."""
+
+    @abstractmethod
+    def forget(self, codes: Codes, labels: NDArray[np.int64]) -> None:
+        """Take rows out again that were added before, as if they had never been seen."""
+
+    @abstractmethod
+    def merge(self, other: "Statistics") -> None:
+        """Add the sums of statistics of the same map, as if this had seen their rows too."""
+
+    @abstractmethod
+    def widen(self, n_classes: int) -> None:
+        """Make room for classes."""
+
+    @abstractmethod
+    def means(self, index: int, width: int | None = None) -> Matrix:
+        """μ_c of map `index`, one row a class; zeros for a class without rows; the first features only."""
+
+    @abstractmethod
+    def scatter(self, index: int, width: int | None = None) -> Matrix:
+        """The within-class covariance (G - Σ_c q_c q_cᵀ / n_c) / n of map `index`; the first features only."""
+
+    @abstractmethod
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """What is kept, by name."""
+
+    @abstractmethod
+    def load_arrays(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        """The inverse of `arrays`."""
+
+    def memory(self) -> MemoryUsage:
+        """What is kept; no node, no edge."""
+        held = self.arrays().values()
+        return MemoryUsage(floats=sum(array.size for array in held), bytes=sum(array.nbytes for array in held))
+
+    def state(self) -> dict[str, Tensor]:
+        """What is kept as named tensors."""
+        return {f"statistics.{name}": torch.as_tensor(array.copy()) for name, array in self.arrays().items()}
+
+    def load_state(self, state: Mapping[str, Tensor]) -> None:
+        """The inverse of `state`."""
+        prefix = "statistics."
+        held = {name: value for name, value in state.items() if name.startswith(prefix)}
+        self.load_arrays({name.removeprefix(prefix): value.cpu().numpy().copy() for name, value in held.items()})
+
+
+class ClassStatistics(Statistics):
     """Sums over labelled rows for each of several maps φ; `gram` says whether second moments are kept."""
 
     def __init__(self, maps: int, width: int, *, gram: bool = True, precision: Precision = Precision.EXACT):
@@ -54,16 +112,10 @@ class ClassStatistics:
         if gram:
             self._keep([np.zeros(width * (width + 1) // 2) for _ in range(maps)])
 
-    @property
-    def n_classes(self) -> int:
-        return len(self.counts)
-
     def add(self, codes: Codes, labels: NDArray[np.int64]) -> None:
-        """Add rows; a new class gets a column, a class that comes back adds to its own."""
         self._change(codes, labels, 1)
 
     def forget(self, codes: Codes, labels: NDArray[np.int64]) -> None:
-        """Take rows out again that were added before, as if they had never been seen."""
         taken = np.bincount(labels, minlength=self.n_classes)
         if len(taken) > self.n_classes or np.any(taken > self.counts):
             label = int(np.argmax(taken - np.pad(self.counts, (0, len(taken) - self.n_classes))))
@@ -81,12 +133,11 @@ class ClassStatistics:
         more = [sign * _packed(_gram(code)) for code in codes] if before else []
         self._keep([one + two for one, two in zip(before, more, strict=True)])
 
-    def merge(self, other: "ClassStatistics") -> None:
-        """Add the sums of statistics of the same map, as if this had seen their rows too."""
-        if (self.width, len(self.sums), self.precision) != (other.width, len(other.sums), other.precision):
+    def merge(self, other: Statistics) -> None:
+        if not isinstance(other, ClassStatistics) or self._shape() != other._shape():
+            came = other._shape() if isinstance(other, ClassStatistics) else "low-rank ones"
             raise DataError(
-                f"statistics of {len(self.sums)} maps of width {self.width} ({self.precision.value}) are wanted, "
-                f"got {len(other.sums)} of width {other.width} ({other.precision.value}) instead"
+                f"statistics of (maps, width, precision) {self._shape()} are wanted, got {came} instead"
             )
         grams = [one + more for one, more in zip(self._unpacked(), other._unpacked(), strict=True)]
         self.widen(other.n_classes)
@@ -95,8 +146,10 @@ class ClassStatistics:
         self._set_sums(self.sums.astype(np.int64) + np.pad(other.sums, ((0, 0), (0, room), (0, 0))))
         self._keep(grams)
 
+    def _shape(self) -> tuple[int, int, str]:
+        return len(self.sums), self.width, self.precision.value
+
     def widen(self, n_classes: int) -> None:
-        """Make room for classes."""
         more = max(n_classes - self.n_classes, 0)
         self.counts = np.pad(self.counts, (0, more))
         self.sums = np.pad(self.sums, ((0, 0), (0, more), (0, 0)))
@@ -105,7 +158,6 @@ class ClassStatistics:
         self.sums = sums.astype(_whole(sums))
 
     def means(self, index: int, width: int | None = None) -> Matrix:
-        """μ_c of map `index`, one row a class; zeros for a class without rows; the first features only."""
         return np.asarray(self.sums[index, :, :width] / np.maximum(self.counts, 1)[:, None])
 
     def _between(self, index: int, width: int) -> Matrix:
@@ -114,7 +166,6 @@ class ClassStatistics:
         return np.asarray((means * self.counts[:, None]).T @ means)
 
     def scatter(self, index: int, width: int | None = None) -> Matrix:
-        """The within-class covariance (G - Σ_c q_c q_cᵀ / n_c) / n of map `index`; the first features only."""
         width = min(width or self.width, self.width)
         total = max(int(self.counts.sum()), 1)
         packed = self._gram[index][: width * (width + 1) // 2].astype(np.float64)
@@ -150,28 +201,15 @@ class ClassStatistics:
             self._gram.append(np.clip(levels, -top, top).astype(kind))
             self._diagonal.append(diagonal)
 
-    def memory(self) -> MemoryUsage:
-        """What is kept; no node, no edge."""
-        held = self.state()
-        return MemoryUsage(
-            floats=sum(value.numel() for value in held.values()),
-            bytes=sum(value.numel() * value.element_size() for value in held.values()),
-        )
-
-    def state(self) -> dict[str, Tensor]:
-        """The sums as named tensors."""
+    def arrays(self) -> dict[str, NDArray[Any]]:
         arrays: dict[str, NDArray[Any]] = {"counts": self.counts, "sums": self.sums}
         arrays |= {"gram": np.stack(self._gram)} if self._gram else {}
         arrays |= {"diagonal": np.stack(self._diagonal)} if self._diagonal else {}
-        return {f"statistics.{name}": torch.as_tensor(array.copy()) for name, array in arrays.items()}
+        return arrays
 
-    def load_state(self, state: Mapping[str, Tensor]) -> None:
-        """The inverse of `state`."""
-        held = {name: state[f"statistics.{name}"].cpu().numpy().copy() for name in ("counts", "sums")}
-        self.counts, self.sums = held["counts"], held["sums"]
-        for name in ("gram", "diagonal"):
-            value = state.get(f"statistics.{name}")
-            setattr(self, f"_{name}", [] if value is None else list(value.cpu().numpy().copy()))
+    def load_arrays(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        self.counts, self.sums = arrays["counts"], arrays["sums"]
+        self._gram, self._diagonal = list(arrays.get("gram", ())), list(arrays.get("diagonal", ()))
 
 
 def _gram(codes: NDArray[np.uint8]) -> Matrix:

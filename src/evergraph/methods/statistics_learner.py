@@ -15,7 +15,7 @@ from evergraph.data.stream import TaskView
 from evergraph.errors import DataError, StoreError
 from evergraph.methods.base import Kept, Learner
 from evergraph.methods.hop_features import Codes, HopFeatures
-from evergraph.methods.statistics import ClassStatistics, Matrix
+from evergraph.methods.statistics import Matrix, Statistics
 from evergraph.replay.usage import MemoryUsage
 from evergraph.training.net import Net
 from evergraph.watch import Watch
@@ -65,7 +65,7 @@ class StatisticsLearner(Learner):
 
     trains_net = False
 
-    def __init__(self, net: Net, features: HopFeatures, statistics: ClassStatistics, *kept: Kept):
+    def __init__(self, net: Net, features: HopFeatures, statistics: Statistics, *kept: Kept):
         self.features = features
         self.statistics = statistics
         super().__init__(net, statistics, _Seed(net.seed), *kept)
