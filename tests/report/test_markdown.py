@@ -21,6 +21,17 @@ def test_a_table_has_global_and_local_accuracy_memory_and_seconds(tmp_path: Path
     assert text.index("`joint`") < text.rindex("`ssm`")
 
 
+def test_several_data_sets_are_seen_at_a_glance(tmp_path: Path) -> None:
+    runs = [coming_back(60.0, 51.0, 0), coming_back(62.0, 53.0, 1), small("joint", 90.0), small("ssm", 70.0)]
+    head, rule, *rows = markdown(data_sets(read_results([write(tmp_path / "r.json", *runs)])[0])).splitlines()[:4]
+    assert head.count("global (local) AA, %; kept; learning, s") == head.count("amazon-computers") == 2
+    assert rule == "| --- | --- | --- |"
+    assert rows == [
+        "| `joint` | – | – (90.0); all data; 5 s |",
+        "| `ssm` | 61.0 ± 1.4 (66.0 ± 1.4); 3.15 MB; 5 s | – (70.0); 3.15 MB; 5 s |",
+    ]
+
+
 def test_the_suffix_of_the_file_decides(tmp_path: Path) -> None:
     records = write(tmp_path / "r.json", small("ssm", 70.0))
     assert run_main(["report", str(records), "--out", str(tmp_path / "t.md")]) == 0
