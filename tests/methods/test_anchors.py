@@ -48,7 +48,7 @@ def test_nodes_with_equal_features_are_not_told_apart_and_left_out() -> None:
 
 def test_dropped_nodes_are_gone_and_bytes_are_counted() -> None:
     anchors = anchors_of(np.arange(40))
-    anchors.drop(anchors.hashes[:3])
+    anchors.remove(anchors.hashes[:3])
     assert len(anchors.hashes) == len(anchors.labels) == 7
     assert anchors.memory().bytes == sum(value.numpy().nbytes for value in anchors.state().values()) == 7 * 12
     assert len(Anchors(5).find(GRAPH)[0]) == 0

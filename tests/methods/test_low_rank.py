@@ -120,3 +120,11 @@ def test_rows_cannot_be_taken_out_again() -> None:
 def test_rank_and_precision_exclude_each_other() -> None:
     with pytest.raises(ConfigError, match="set one of them"):
         RunConfig.from_values({"method": {"name": "analytic", "rank": 8, "precision": "int16"}})
+
+
+def test_moved_classes_have_their_means_elsewhere() -> None:
+    low = learned([rows(60, 0)], 4)
+    moved = low.moved(np.array([1, 3, 0]))
+    assert moved.counts.tolist() == [low.counts[2], low.counts[0], 0, low.counts[1]]
+    np.testing.assert_array_equal(moved.means(1)[[1, 3, 0]], low.means(1))
+    np.testing.assert_array_equal(moved.scatter(1), low.scatter(1))

@@ -117,3 +117,17 @@ def test_only_rows_that_were_learned_can_be_forgotten() -> None:
 def test_statistics_of_other_maps_do_not_merge() -> None:
     with pytest.raises(DataError, match=r"\(2, 7, .exact.\) are wanted, got \(1, 7, .exact.\)"):
         summed(rows(1)).merge(ClassStatistics(1, WIDTH))
+
+
+def test_moved_classes_merge_as_those_of_the_other() -> None:
+    codes, labels = rows(1)
+    places = np.array([2, 0, 1, 4, 3])[: labels.max() + 1]
+    mine, other, wanted = (ClassStatistics(2, WIDTH) for _ in range(3))
+    mine.add(codes, labels)
+    other.add(codes, labels)
+    before = other.state()
+    mine.merge(other.moved(places))
+    wanted.add(codes, labels)
+    wanted.add(codes, places[labels])
+    assert_same_bits(mine.state(), wanted.state())
+    assert_same_bits(other.state(), before)

@@ -62,6 +62,7 @@ class TaskView:
     graph; train: rows of `graph`.
     whole_potential: from rows of the full graph to its Hodge potential -Δ₀†Ā1 there, if there is a full graph.
     classes_return: whether classes of this stream may come back in later tasks.
+    forgettable: whether nodes may have to be forgotten on request, by their node_ids.
     """
 
     index: int
@@ -71,6 +72,7 @@ class TaskView:
     train: LocalIds
     whole_potential: Callable[[GlobalIds], NDArray[np.float64]] | None = None
     classes_return: bool = False
+    forgettable: bool = False
 
     @property
     def train_labels(self) -> NDArray[np.int64]:

@@ -39,6 +39,8 @@ AUTO: tuple[HopSet, ...] = ((0,), (2,), (0, 1), (0, 1, 2))
 """The sets of hops that are tried where none are given."""
 MARGIN = 1.1
 """The largest λ whose error is at most this many times the least is taken: errors near the least are alike."""
+NONE = (-1, -1)
+"""No positions of hops and strength: they are chosen from the sums."""
 SCOUT = 512
 """So many features of each set choose hops and λ, which is relative; the fit then has all of them."""
 
@@ -97,10 +99,10 @@ class Choice:
 
 
 class _Chosen:
-    """A choice that cannot be made again from the sums: positions of hops and strength, -1 for none."""
+    """A choice that cannot be made again from the sums: positions of hops and strength, or NONE."""
 
     def __init__(self) -> None:
-        self.place = (-1, -1)
+        self.place = NONE
         self.error = 0.0
 
     def memory(self) -> MemoryUsage:
@@ -148,7 +150,7 @@ class Analytic(StatisticsLearner):
             self.statistics.add(new, task.train_labels)
             self.statistics.widen(max(task.classes) + 1)
             self.anchors.add(fingerprints(task.graph)[task.train], task.train_labels)
-            self._chosen.place, self._chosen.error = (-1, -1), 0.0
+            self._chosen.place, self._chosen.error = NONE, 0.0
             self.changed()
         with watch.phase("choose"):
             if again:
@@ -162,12 +164,14 @@ class Analytic(StatisticsLearner):
 
     def forget(self, task: TaskView) -> None:
         super().forget(task)
-        self.anchors.drop(fingerprints(task.graph)[task.train])
+        self.anchors.remove(fingerprints(task.graph)[task.train])
 
-    def merge(self, other: StatisticsLearner) -> None:
-        super().merge(other)
+    def merge(self, other: StatisticsLearner, places: NDArray[np.int64] | None = None) -> None:
+        super().merge(other, places)
         if isinstance(other, Analytic):
-            self.anchors.merge(other.anchors)
+            self.anchors.merge(other.anchors, places)
+            if self._chosen.place == NONE:
+                self._chosen.place, self._chosen.error = other._chosen.place, other._chosen.error
 
     def scores(self, codes: Codes) -> Matrix:
         _, index, fit = self._fit()
@@ -177,7 +181,7 @@ class Analytic(StatisticsLearner):
         """The choice, the position of its hops and its fit."""
         if self._fitted is None:
             by, (index, place), error = "anchors", self._chosen.place, self._chosen.error
-            if index < 0:
+            if (index, place) == NONE:
                 by = "generalised cross-validation"
                 index, place, error = self._best(lambda _, scout: scout.generalised_error)
             fit = Moments.of(self.statistics, index).fit(self.config.strengths[place])

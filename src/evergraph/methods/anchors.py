@@ -33,14 +33,15 @@ class Anchors:
         kept = place < self.limit
         self.hashes, self.labels = everything[kept], every_label[kept]
 
-    def drop(self, hashes: NDArray[np.uint64]) -> None:
+    def remove(self, hashes: NDArray[np.uint64]) -> None:
         """Forget nodes."""
         kept = ~np.isin(self.hashes, hashes)
         self.hashes, self.labels = self.hashes[kept], self.labels[kept]
 
-    def merge(self, other: "Anchors") -> None:
-        """Take in the anchors of another."""
-        self.add(other.hashes, other.labels.astype(np.int64))
+    def merge(self, other: "Anchors", places: NDArray[np.int64] | None = None) -> None:
+        """Take in the anchors of another, whose class k is class places[k] here."""
+        labels = other.labels.astype(np.int64)
+        self.add(other.hashes, labels if places is None else places[labels])
 
     def find(self, graph: Graph) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """The rows of a graph that are anchors, and their labels; nodes with equal features are left out."""

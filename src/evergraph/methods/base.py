@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +29,13 @@ class Kept(Protocol):
     def state(self) -> dict[str, Tensor]: ...
 
     def load_state(self, state: Mapping[str, Tensor]) -> None: ...
+
+
+@runtime_checkable
+class Droppable(Protocol):
+    """What is kept node by node, so that a node can be taken out of it."""
+
+    def drop(self, ids: NDArray[np.int64]) -> int: ...
 
 
 class Learner(ABC):
@@ -62,6 +69,24 @@ class Learner(ABC):
     def logits(self, graph: Graph, rows: NDArray[np.int64] | None = None) -> Tensor:
         """One number for each node and each class so far: (rows, classes)."""
         return self.outputs(graph, rows)()
+
+    def drop(self, ids: NDArray[np.int64]) -> int:
+        """Remove nodes, by the node_ids of the views they came in, from what is kept node by node; how many.
+
+        What the parameters have learned from them stays.
+        """
+        return sum(part.drop(ids) for part in self.kept if isinstance(part, Droppable))
+
+    def lasting_inputs(self, graph: Graph, rows: NDArray[np.int64]) -> NDArray[Any] | None:
+        """What the outputs of these rows depend on, (rows, …); None where learning changes what is taken from it.
+
+        `lasting_outputs` predicts from it at any later time, without the graph.
+        """
+        return None
+
+    def lasting_outputs(self, inputs: NDArray[Any]) -> Tensor:
+        """The logits of rows of `lasting_inputs`, as the learner is now."""
+        raise NotImplementedError
 
     def memory(self) -> MemoryUsage:
         """The memory of all that is kept of past tasks."""

@@ -3,6 +3,8 @@
 As no parameter touches the graph, the aggregated row of a node is all that its prediction needs of the graph.
 """
 
+from typing import Any
+
 import numpy as np
 import torch
 from numpy.typing import NDArray
@@ -91,6 +93,14 @@ class Decoupled(Learner):
             drawn = rng.standard_normal((n_features, size), dtype=np.float32) / np.float32(np.sqrt(size))
             self._projections[n_features] = drawn
         return self._projections[n_features]
+
+    def lasting_inputs(self, graph: Graph, rows: NDArray[np.int64]) -> NDArray[Any]:
+        embedded = self.embedded(graph, rows)
+        return embedded if isinstance(embedded, np.ndarray) else embedded.toarray()
+
+    def lasting_outputs(self, inputs: NDArray[Any]) -> Tensor:
+        alone = edgeless(inputs, np.zeros(len(inputs), dtype=np.int64))
+        return self.net.logits(model_input(alone, None, self.net.device))
 
     def inputs(self, graph: Graph, rows: NDArray[np.int64] | None = None) -> ModelInput:
         every = np.arange(graph.n_nodes) if rows is None else rows

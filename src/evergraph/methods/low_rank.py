@@ -15,7 +15,7 @@ from scipy import linalg
 
 from evergraph.errors import DataError
 from evergraph.methods.hop_features import Codes
-from evergraph.methods.statistics import Matrix, Statistics
+from evergraph.methods.statistics import Matrix, Statistics, scattered
 
 ROWS = 1024
 """Rows that are taken in at a time."""
@@ -93,6 +93,10 @@ class LowRankStatistics(Statistics):
         more = max(n_classes - self.n_classes, 0)
         self.counts = np.pad(self.counts, (0, more))
         self._means = self._means.padded(more)
+
+    def _move(self, places: NDArray[np.int64]) -> None:
+        self.counts = scattered(self.counts, places, 0)
+        self._means = _Bytes(scattered(self._means.levels, places, 1), scattered(self._means.scales, places, 1))
 
     def means(self, index: int, width: int | None = None) -> Matrix:
         return self._means.value(index)[:, :width]

@@ -6,9 +6,10 @@ n_c counts the rows of class c, q_c = Σ φ over them, G = Σ φφᵀ over all r
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from copy import deepcopy
 from enum import Enum
 from functools import lru_cache
-from typing import Any, TypeAlias
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 import torch
@@ -66,6 +67,17 @@ class Statistics(ABC):
     @abstractmethod
     def widen(self, n_classes: int) -> None:
         """Make room for classes."""
+
+    def moved(self, places: NDArray[np.int64]) -> Self:
+        """A copy in which class k is class places[k]."""
+        copied = deepcopy(self)
+        copied.widen(int(places.max(initial=-1)) + 1)
+        copied._move(places)
+        return copied
+
+    @abstractmethod
+    def _move(self, places: NDArray[np.int64]) -> None:
+        """Let class k be class places[k]; there is room for it."""
 
     @abstractmethod
     def means(self, index: int, width: int | None = None) -> Matrix:
@@ -157,6 +169,10 @@ class ClassStatistics(Statistics):
     def _set_sums(self, sums: NDArray[np.int64]) -> None:
         self.sums = sums.astype(_whole(sums))
 
+    def _move(self, places: NDArray[np.int64]) -> None:
+        self.counts = scattered(self.counts, places, 0)
+        self.sums = scattered(self.sums, places, 1)
+
     def means(self, index: int, width: int | None = None) -> Matrix:
         return np.asarray(self.sums[index, :, :width] / np.maximum(self.counts, 1)[:, None])
 
@@ -210,6 +226,13 @@ class ClassStatistics(Statistics):
     def load_arrays(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         self.counts, self.sums = arrays["counts"], arrays["sums"]
         self._gram, self._diagonal = list(arrays.get("gram", ())), list(arrays.get("diagonal", ()))
+
+
+def scattered(values: NDArray[Any], places: NDArray[np.int64], axis: int) -> NDArray[Any]:
+    """Entry k along an axis at places[k], zeros elsewhere; there is room."""
+    moved = np.zeros_like(values)
+    np.moveaxis(moved, axis, 0)[places] = np.moveaxis(values, axis, 0)[: len(places)]
+    return moved
 
 
 def _gram(codes: NDArray[np.uint8]) -> Matrix:

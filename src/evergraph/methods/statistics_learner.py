@@ -2,6 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import torch
@@ -88,12 +89,18 @@ class StatisticsLearner(Learner):
         self.statistics.forget(self.features(task.graph, task.train), task.train_labels)
         self.changed()
 
-    def merge(self, other: "StatisticsLearner") -> None:
-        """Learn what a learner of the same settings and seed has learned."""
+    def lasting_inputs(self, graph: Graph, rows: NDArray[np.int64]) -> NDArray[Any]:
+        return self.features(graph, rows).transpose(1, 0, 2)
+
+    def lasting_outputs(self, inputs: NDArray[Any]) -> Tensor:
+        return torch.as_tensor(self.scores(inputs.transpose(1, 0, 2)), dtype=torch.float32)
+
+    def merge(self, other: "StatisticsLearner", places: NDArray[np.int64] | None = None) -> None:
+        """Learn what a learner of the same settings and seed has learned; its class k is class places[k] here."""
         mine, others = ((map_.hops, map_.width, map_.seed) for map_ in (self.features, other.features))
         if mine != others:
             raise DataError(f"a learner with the random map {mine} is wanted, got {others} instead")
-        self.statistics.merge(other.statistics)
+        self.statistics.merge(other.statistics if places is None else other.statistics.moved(places))
         self.changed()
 
     def load_state(self, state: Mapping[str, Tensor]) -> None:

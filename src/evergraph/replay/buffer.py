@@ -33,12 +33,14 @@ class ReplayBuffer:
     """A graph that grows by one disjoint component a task; `in_loss` marks the nodes whose loss is replayed.
 
     Where classes come back, `ranks` holds what decides which nodes of a class stay when others arrive; else None.
+    Where nodes may have to be forgotten, `ids` holds the node_ids of all nodes; else None.
     """
 
     def __init__(self) -> None:
         self.graph: Graph | None = None
         self.in_loss: NDArray[np.bool_] = np.zeros(0, dtype=bool)
         self.ranks: Ranks | None = None
+        self.ids: NDArray[np.int64] | None = None
 
     def admit(self, task: TaskView, chosen: Chosen, budget: int, hops: int = 0) -> Chosen:
         """Those of a task's chosen training nodes that get a place, if every class keeps its budget.
@@ -65,11 +67,26 @@ class ReplayBuffer:
         may_stay = stays | ~self.in_loss
         for _ in range(hops):
             stays |= may_stay & (self.graph.adjacency.T @ stays.astype(np.float32) > 0)
-        kept = np.flatnonzero(stays)
-        cut = self.graph.subgraph(kept)
+        self._cut(self.graph, np.flatnonzero(stays))
+
+    def drop(self, ids: NDArray[np.int64]) -> int:
+        """Remove nodes by their node_ids, chosen ones and neighbours, and say how many there were."""
+        if self.graph is None or self.ids is None:
+            return 0
+        stays = ~np.isin(self.ids, ids)
+        if self.in_loss[stays].any():
+            self._cut(self.graph, np.flatnonzero(stays))
+        else:
+            self.graph, self.in_loss, self.ranks, self.ids = None, self.in_loss[:0], None, None
+        return int((~stays).sum())
+
+    def _cut(self, graph: Graph, kept: NDArray[np.int64]) -> None:
+        cut = graph.subgraph(kept)
         self.graph = _bare(cut.adjacency, cut.features, cut.labels, directed=cut.directed)
         self.in_loss = self.in_loss[kept]
-        self.ranks = Ranks(self.ranks.keys[kept], self.ranks.tasks[kept])
+        self.ids = None if self.ids is None else self.ids[kept]
+        if self.ranks is not None:
+            self.ranks = Ranks(self.ranks.keys[kept], self.ranks.tasks[kept])
 
     def store(
         self,
@@ -95,6 +112,9 @@ class ReplayBuffer:
             new = Ranks(keys, np.full(len(keys), task.index))
             old = self.ranks or Ranks(new.keys[:0], new.tasks[:0])
             self.ranks = Ranks(np.concatenate([old.keys, new.keys]), np.concatenate([old.tasks, new.tasks]))
+        if task.forgettable:
+            came = task.node_ids[np.concatenate([nodes, extra])]
+            self.ids = came if self.ids is None else np.concatenate([self.ids, came])
 
     def add(
         self,
@@ -153,6 +173,8 @@ class ReplayBuffer:
         arrays = {"labels": self.graph.labels, "in_loss": self.in_loss, "directed": directed}
         if self.ranks is not None:
             arrays |= {"keys": self.ranks.keys, "tasks": self.ranks.tasks}
+        if self.ids is not None:
+            arrays["ids"] = self.ids
         arrays |= _parts("adjacency", self.graph.adjacency)
         arrays |= {"features": features} if isinstance(features, np.ndarray) else _parts("features", features)
         return {f"buffer.{name}": torch.as_tensor(array) for name, array in arrays.items()}
@@ -167,6 +189,7 @@ class ReplayBuffer:
             self.graph = _bare(_matrix("adjacency", held), features, held["labels"], directed=directed)
             self.in_loss = held["in_loss"]
             self.ranks = Ranks(held["keys"], held["tasks"]) if "keys" in held else None
+            self.ids = held.get("ids")
 
 
 def _side_by_side(first: Graph, second: Graph) -> Graph:

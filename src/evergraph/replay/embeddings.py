@@ -52,11 +52,21 @@ class EmbeddingBuffer:
         piece: dict[str, NDArray[Any]] = {"labels": task.train_labels[chosen.at], "rows": dense}
         if task.classes_return:
             piece["keys"] = chosen.keys
+        if task.forgettable:
+            piece["ids"] = task.node_ids[task.train[chosen.at]]
         if self.precision is Precision.INT8:
             codes, scales = quantised(dense)
             piece |= {"rows": codes, "scales": scales}
         before = self.held or {name: value[:0] for name, value in piece.items()}
         self.held = {name: np.concatenate([before[name], value]) for name, value in piece.items()}
+
+    def drop(self, ids: NDArray[np.int64]) -> int:
+        """As `ReplayBuffer.drop`."""
+        if "ids" not in self.held:
+            return 0
+        stays = ~np.isin(self.held["ids"], ids)
+        self.held = {name: value[stays] for name, value in self.held.items()} if stays.any() else {}
+        return int((~stays).sum())
 
     def rows(self) -> NDArray[np.float32]:
         """The kept rows as numbers again."""
@@ -86,7 +96,7 @@ class EmbeddingBuffer:
 
     def load_state(self, state: Mapping[str, Tensor]) -> None:
         """The inverse of `state`."""
-        names = [name for name in ("labels", "rows", "keys", "scales") if f"buffer.{name}" in state]
+        names = [name for name in ("labels", "rows", "keys", "ids", "scales") if f"buffer.{name}" in state]
         self.held = {name: state[f"buffer.{name}"].cpu().numpy() for name in names}
 
 

@@ -45,6 +45,13 @@ class IdBuffer:
         if task.classes_return:
             self.keys = np.concatenate([self.keys, chosen.keys])
 
+    def drop(self, ids: NDArray[np.int64]) -> int:
+        """As `ReplayBuffer.drop`."""
+        stays = ~np.isin(self.ids, ids)
+        self.ids, self.labels = self.ids[stays], self.labels[stays]
+        self.keys = self.keys[stays] if len(self.keys) else self.keys
+        return int((~stays).sum())
+
     def parts(self, task: TaskView, scale: float) -> list[Part]:
         """The kept nodes where they are in the task's graph; DataError where one is not there."""
         if not len(self.ids):

@@ -212,6 +212,42 @@ class MethodContract:
                 learner.learn(task, past if METHODS[name].sees_past else [], Watch())
         assert_same_bits(learners[0].state(), learners[1].state())
 
+    def test_dropped_nodes_are_gone_and_learning_goes_on(self, name: str) -> None:
+        """Where nodes may have to be forgotten, what is kept of them node by node goes, in any state."""
+        config = run_config(method=small_method(name), backbone={"hidden": 8}, stream=COMING_BACK["time"])
+        stream = stream_of(tiny_graph((9, 6, 12, 9)), config)
+        learner = make_learner(config, 5)
+        sees_past = METHODS[name].sees_past
+        for index in range(len(stream)):
+            *past, task = (replace(view, forgettable=True) for view in stream.views(index, with_past=sees_past))
+            learner.learn(task, past, Watch())
+            before, ids = labels_kept(learner, 4).sum(), task.node_ids[task.train]
+            gone = learner.drop(ids)
+            again = make_learner(config, 5)
+            again.load_state(learner.state())
+            assert again.drop(ids) == learner.drop(ids) == 0
+            assert_same_bits(again.state(), learner.state())
+            assert before - labels_kept(learner, 4).sum() <= gone
+            if "budget" in METHODS[name].config.model_fields and index == 0:
+                assert gone > 0
+                assert labels_kept(learner, 4).sum() == 0
+            learner = again
+
+    def test_lasting_inputs_predict_as_the_graph_does(self, name: str) -> None:
+        """What is said not to change with learning predicts later what the graph itself predicts."""
+        config = quick_config(name)
+        stream = stream_of(tiny_graph(), config)
+        learner = make_learner(config, 5)
+        learn_tasks(learner, config, stream, range(1))
+        task = stream.alone(0)
+        rows = np.concatenate([task.test, task.train])
+        inputs = learner.lasting_inputs(task.graph, rows)
+        learn_tasks(learner, config, stream, range(1, 2))
+        if inputs is not None:
+            assert len(inputs) == len(rows)
+            found, wanted = learner.lasting_outputs(inputs), learner.logits(task.graph, rows)
+            torch.testing.assert_close(found, wanted, rtol=1e-5, atol=1e-5)
+
 
 def labels_kept(learner: Learner, n_classes: int) -> NDArray[np.int64]:
     """How many nodes of each class have a label in what a learner keeps."""
