@@ -3,6 +3,7 @@
 import json
 from hashlib import sha256
 from pathlib import Path
+from shutil import copytree
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from evergraph.data.stream import StreamConfig
 from evergraph.errors import ConfigError, DataError, StoreError
 from evergraph.files import write_atomically
 from evergraph.methods import METHODS
+from evergraph.models import read_model, write_model
 from evergraph.runs.config import RunConfig
 from evergraph.watch import Watch
 from helpers import tiny_graph
@@ -103,7 +105,7 @@ def test_bad_use_is_answered_in_one_sentence(tmp_path: Path) -> None:
         model.fit(first[0], first[1], np.full(len(first[2]), -7))
     with pytest.raises(ConfigError, match="joint"):
         ContinualClassifier(method={"name": "joint"})
-    with pytest.raises(StoreError, match="saved classifier"):
+    with pytest.raises(StoreError, match="folder of a stored model is wanted"):
         ContinualClassifier.load(tmp_path)
 
 
@@ -189,7 +191,7 @@ def files(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
-def test_the_state_has_the_name_of_its_content_and_classifier_json_names_it(
+def test_the_tensors_have_the_name_of_their_content_and_model_json_has_their_checksum(
     model: ContinualClassifier, tmp_path: Path
 ) -> None:
     model.save(tmp_path)
@@ -199,9 +201,10 @@ def test_the_state_has_the_name_of_its_content_and_classifier_json_names_it(
     model.fit(*tiny_pieces()[1]).save(tmp_path)
     second = files(tmp_path)
     for content in (first, second):
-        (state,) = content.keys() - {"classifier.json"}
-        assert state == f"state-{sha256(content[state]).hexdigest()[:16]}.safetensors"
-        assert json.loads(content["classifier.json"])["state"] == state
+        (name,) = content.keys() - {"model.json"}
+        digest = sha256(content[name]).hexdigest()
+        assert name == f"tensors-{digest[:16]}.safetensors"
+        assert json.loads(content["model.json"])["files"]["tensors.safetensors"]["sha256"] == digest
     assert first.keys() != second.keys()
     assert np.array_equal(logits(ContinualClassifier.load(tmp_path)), logits(model))
 
@@ -212,7 +215,7 @@ def test_a_classifier_that_has_learned_nothing_is_saved_too(tmp_path: Path) -> N
     assert np.array_equal(logits(loaded), logits(ContinualClassifier(**QUICK).fit(*tiny_pieces()[0])))
 
 
-@pytest.mark.parametrize("moment", ["state", "classifier.json", "removal"])
+@pytest.mark.parametrize("moment", ["tensors", "model.json", "removal"])
 def test_a_folder_holds_the_classifier_before_or_after_whenever_the_process_dies(
     model: ContinualClassifier, tmp_path: Path, moment: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -222,7 +225,7 @@ def test_a_folder_holds_the_classifier_before_or_after_whenever_the_process_dies
         write_atomically(path, content)
 
     def dying_at_the_removal(path: Path, missing_ok: bool = False) -> None:
-        if path.name.startswith("state"):
+        if path.name.startswith("tensors"):
             raise KeyboardInterrupt
         unlink(path, missing_ok)
 
@@ -234,7 +237,7 @@ def test_a_folder_holds_the_classifier_before_or_after_whenever_the_process_dies
         if moment == "removal":
             patch.setattr(Path, "unlink", dying_at_the_removal)
         else:
-            patch.setattr("evergraph.estimator.classifier.write_atomically", dying)
+            patch.setattr("evergraph.models.folder.write_atomically", dying)
         with pytest.raises(KeyboardInterrupt):
             model.save(tmp_path)
     found = logits(ContinualClassifier.load(tmp_path))
@@ -244,34 +247,41 @@ def test_a_folder_holds_the_classifier_before_or_after_whenever_the_process_dies
     assert np.array_equal(logits(ContinualClassifier.load(tmp_path)), logits(model))
 
 
-def test_a_folder_of_an_earlier_version_is_read(model: ContinualClassifier, tmp_path: Path) -> None:
-    """It had one name for every state, all settings of a run, and none that came later."""
-    model.save(tmp_path)
-    about = json.loads((tmp_path / "classifier.json").read_text())
-    (tmp_path / about.pop("state")).rename(tmp_path / "state.safetensors")
-    assert about["config"]["dataset"]["name"] == "digits"
-    del about["config"]["train"]["weight_decay"]
-    (tmp_path / "classifier.json").write_text(json.dumps(about))
-    loaded = ContinualClassifier.load(tmp_path)
-    assert np.array_equal(logits(loaded), logits(model))
-    second = tiny_pieces()[1]
-    assert np.array_equal(logits(loaded.fit(*second)), logits(model.fit(*second)))
-    loaded.save(tmp_path)
-    assert "state.safetensors" not in files(tmp_path)
-    assert np.array_equal(logits(ContinualClassifier.load(tmp_path)), logits(model))
+OLD = Path(__file__).parent.parent / "fixtures" / "models"
 
 
-@pytest.mark.parametrize("damage", ["missing", "empty", "cut", "text"])
-def test_a_broken_state_is_one_sentence(model: ContinualClassifier, tmp_path: Path, damage: str) -> None:
-    model.save(tmp_path)
-    (path,) = tmp_path.glob("state-*.safetensors")
+@pytest.mark.parametrize("name", ["format-1-ftf-er-det", "format-2-ftf-er-det", "format-2-analytic"])
+def test_folders_of_every_past_format_predict_the_same_and_learn_on(name: str, tmp_path: Path) -> None:
+    """They were saved by the code of their time; earlier ones lack settings that came later."""
+    copytree(OLD / name, tmp_path / "model")
+    loaded = ContinualClassifier.load(tmp_path / "model")
+    np.testing.assert_allclose(logits(loaded), np.load(OLD / f"{name}.npy"), rtol=1e-5, atol=1e-6)
+    assert (loaded.n_tasks, loaded.classes) == (2, [0, 1, 2, 3])
+    loaded.fit(*tiny_pieces()[2]).save(tmp_path / "model")
+    assert sorted(path.name.partition("-")[0] for path in (tmp_path / "model").iterdir()) == [
+        "model.json",
+        "tensors",
+    ]
+    assert np.array_equal(logits(ContinualClassifier.load(tmp_path / "model")), logits(loaded))
+
+
+@pytest.mark.parametrize("damage", ["missing", "empty", "cut", "text", "flipped"])
+@pytest.mark.parametrize("old", [False, True])
+def test_broken_tensors_are_one_sentence(
+    model: ContinualClassifier, tmp_path: Path, damage: str, old: bool
+) -> None:
+    if old:
+        copytree(OLD / "format-2-ftf-er-det", tmp_path, dirs_exist_ok=True)
+    else:
+        model.save(tmp_path)
+    (path,) = tmp_path.glob("*.safetensors")
     content = path.read_bytes()
     path.unlink()
+    flipped = content[:-8] + bytes([content[-8] ^ 0xFF]) + content[-7:]
     if damage != "missing":
-        path.write_bytes({"empty": b"", "cut": content[:-5], "text": b"hello, this is no tensor"}[damage])
-    with pytest.raises(
-        StoreError, match=r"state-\w+.safetensors cannot be read .*; save the classifier again"
-    ) as caught:
+        damaged = {"empty": b"", "cut": content[:-5], "text": b"hello, this is no tensor", "flipped": flipped}
+        path.write_bytes(damaged[damage])
+    with pytest.raises(StoreError, match=r"safetensors .*(read|wanted|must be|must have)") as caught:
         ContinualClassifier.load(tmp_path)
     assert "\n" not in str(caught.value)
 
@@ -279,30 +289,41 @@ def test_a_broken_state_is_one_sentence(model: ContinualClassifier, tmp_path: Pa
 @pytest.mark.parametrize(
     "content",
     [
-        "",
-        "{",
-        "[]",
-        "3",
-        "{}",
-        "\xff",
-        {"config": 3},
-        {"config": None},
-        {"state": 3},
-        {"state": None},
-        {"classes": None},
-        {"n_tasks": "many"},
+        *("", "{", "[]", "3", "{}", "\xff", "[" * 100_000),
+        *({"config": value} for value in (3, None, {"method": {"name": "no-such"}}, {"train": {"epochs": -1}})),
+        *({"state": value} for value in (3, None, "../state.safetensors", "/etc/passwd", "state-xyz.safetensors")),
+        *({"classes": value} for value in (None, ["a"], [0, 0, 1, 2], [])),
+        *({"n_tasks": value} for value in ("many", 0, -1)),
+        *({"n_features": value} for value in (-3, 10**15, None)),
+        {"plugins": {"method ftf-er-det": "elsewhere"}},
+        {"surprise": 1},
     ],
-    ids=str,
+    ids=lambda content: str(content)[:40],
 )
-def test_a_broken_classifier_json_is_one_sentence(
-    model: ContinualClassifier, tmp_path: Path, content: str | dict[str, Any]
-) -> None:
-    model.save(tmp_path)
+def test_a_broken_classifier_json_of_before_is_one_sentence(tmp_path: Path, content: str | dict[str, Any]) -> None:
+    copytree(OLD / "format-2-ftf-er-det", tmp_path, dirs_exist_ok=True)
     path = tmp_path / "classifier.json"
     if isinstance(content, dict):
         content = json.dumps({**json.loads(path.read_text()), **content})
     path.write_text(content, encoding="latin-1")
-    with pytest.raises(StoreError, match=r"folder of a saved classifier is wanted, got .* instead") as caught:
+    with pytest.raises(StoreError) as caught:
+        ContinualClassifier.load(tmp_path)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_model_of_another_kind_is_no_classifier(model: ContinualClassifier, tmp_path: Path) -> None:
+    model.save(tmp_path)
+    stored = read_model(tmp_path)
+    write_model(tmp_path, {**stored.manifest, "kind": "table"}, stored.tensors)
+    with pytest.raises(StoreError, match="holds another model"):
+        ContinualClassifier.load(tmp_path)
+
+
+def test_a_state_of_another_method_is_refused(model: ContinualClassifier, tmp_path: Path) -> None:
+    model.save(tmp_path)
+    stored = read_model(tmp_path)
+    write_model(tmp_path, stored.manifest, {"buffer.labels": np.zeros(3, dtype=np.int64)})
+    with pytest.raises(StoreError, match="must hold a classifier as it was saved, got another one") as caught:
         ContinualClassifier.load(tmp_path)
     assert "\n" not in str(caught.value)
 
@@ -312,19 +333,3 @@ def test_a_place_that_cannot_be_written_is_one_sentence(model: ContinualClassifi
     with pytest.raises(StoreError, match=r"cannot be made: .*; choose another folder") as caught:
         model.save(tmp_path / "file")
     assert "\n" not in str(caught.value)
-
-
-def test_a_state_of_other_bytes_is_refused(tmp_path: Path) -> None:
-    """A damaged file may still be a valid one; its name has a digest of what was saved."""
-    graph = tiny_graph()
-    model = ContinualClassifier(
-        method={"name": "finetune"}, backbone={"hidden": 4}, train={"epochs": 1, "threads": 1}
-    )
-    model.fit(graph.adjacency, graph.features, graph.labels)
-    model.save(tmp_path / "model")
-    (state,) = (tmp_path / "model").glob("state-*.safetensors")
-    content = bytearray(state.read_bytes())
-    content[-8] ^= 0xFF
-    state.write_bytes(content)
-    with pytest.raises(StoreError, match="must be as it was saved, got other bytes instead"):
-        ContinualClassifier.load(tmp_path / "model")

@@ -18,9 +18,9 @@ from evergraph.methods.analytic import AUTO, Analytic, AnalyticConfig
 from evergraph.methods.hop_features import HopFeatures
 from evergraph.methods.ridge import Moments
 from evergraph.methods.statistics import ClassStatistics
+from evergraph.models.tensors import tensor_bytes
 from evergraph.runs.build import make_learner, make_net
 from evergraph.runs.metrics import average_accuracy
-from evergraph.runs.store import tensor_bytes
 from evergraph.watch import Watch
 from helpers import assert_same_bits, run_config, stream_of, tiny_graph
 

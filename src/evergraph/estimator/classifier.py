@@ -1,27 +1,33 @@
 """ContinualClassifier: fit a new task, predict, save, load; for a growing graph in memory."""
 
-import json
-from collections.abc import Mapping
-from hashlib import sha256
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from pydantic import Field
 from scipy import sparse
 
+from evergraph.config import Settings, validated
 from evergraph.data.graph import GlobalIds, Graph, LocalIds, make_graph
 from evergraph.data.preprocess import Preprocessing, preprocess
 from evergraph.data.stream import HIDDEN, TaskView
 from evergraph.errors import ConfigError, DataError, StoreError
-from evergraph.files import make_folder, write_atomically
 from evergraph.methods import METHODS
 from evergraph.methods.ftf_er import TopologyScore
+from evergraph.models import read_model, write_model
+from evergraph.models.folder import WAIT_SECONDS
 from evergraph.runs.build import make_learner
 from evergraph.runs.config import RunConfig
-from evergraph.runs.store import load_tensors, tensor_bytes
 from evergraph.scores import Scope
 from evergraph.watch import Watch
+
+KIND = "classifier"
+"""What a model folder says it holds."""
+NOT_AS_SAVED = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, MemoryError, RuntimeError)
+"""What learners raise for settings or tensors that none of them has written."""
 
 Adjacency: TypeAlias = sparse.sparray | sparse.spmatrix
 Attributes: TypeAlias = ArrayLike | sparse.sparray | sparse.spmatrix
@@ -111,53 +117,39 @@ class ContinualClassifier:
         best: NDArray[np.int64] = np.array(self.classes)[self.predict_logits(adjacency, features).argmax(axis=1)]
         return best
 
-    def save(self, folder: str | Path) -> None:
-        """Write the classifier with its memory into a folder, as JSON and safetensors.
+    def save(self, folder: str | Path, *, timeout: float = WAIT_SECONDS) -> None:
+        """Store the classifier with its memory in a model folder, in the place of the model that is there.
 
-        The state has a name of its own and counts only once classifier.json names it, so that a folder holds the
-        classifier as it was before or as it is now, whenever the process dies.
+        The folder holds the old or the new classifier, whenever the process dies (`evergraph.models`). timeout: how
+        many seconds to wait for another process that writes there.
         """
-        path = Path(folder)
-        make_folder(path, "folder")
-        state = tensor_bytes(self.learner.state() if self.n_tasks else {})
-        name = f"state-{sha256(state).hexdigest()[:16]}.safetensors"
-        write_atomically(path / name, state)
         about = {
+            "kind": KIND,
             "config": self.config.to_values(),
             "classes": self.classes,
             "n_features": self.n_features,
             "n_tasks": self.n_tasks,
-            "state": name,
             "plugins": self.config.plugin_sources(),
         }
-        write_atomically(path / "classifier.json", json.dumps(about, indent=1) + "\n")
-        for old in path.glob("state*.safetensors"):
-            if old.name != name:
-                old.unlink()
+        state = self.learner.state() if self.n_tasks else {}
+        write_model(folder, about, state, nan_in=_may_be_nan, timeout=timeout)
 
     @classmethod
     def load(cls, folder: str | Path) -> "ContinualClassifier":
         """The inverse of `save`: it predicts the same and learns on the same."""
         path = Path(folder)
-        try:
-            about = json.loads((path / "classifier.json").read_text(encoding="utf-8"))
-            config = {name: section for name, section in about["config"].items() if name != "dataset"}
-            classes = [int(label) for label in about["classes"]]
-            n_features, n_tasks = int(about["n_features"]), int(about["n_tasks"])
-            kept = path / about.get("state", "state.safetensors")
-        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-            raise StoreError(f"the folder of a saved classifier is wanted, got {path} instead ({error})") from None
-        state = load_tensors(kept, "save the classifier again")
-        digest = kept.stem.partition("-")[2]
-        if digest and sha256(kept.read_bytes()).hexdigest()[:16] != digest:
-            raise StoreError(f"{kept} must be as it was saved, got other bytes instead; save the classifier again")
+        model = read_model(path, nan_in=_may_be_nan)
+        about = _checked_about(model.manifest, path)
         result = cls.__new__(cls)
-        result.config = RunConfig.from_values(config, dataset_budget=False)
-        _check_plugins(about.get("plugins", {}), result.config.plugin_sources(), path)
-        result.classes, result.n_features, result.n_tasks = classes, n_features, n_tasks
+        with _as_saved(path):
+            config = {name: section for name, section in about.config.items() if name != "dataset"}
+            result.config = RunConfig.from_values(config, dataset_budget=False)
+        _check_plugins(about.plugins, result.config.plugin_sources(), path)
+        result.classes, result.n_features, result.n_tasks = list(about.classes), about.n_features, about.n_tasks
         if result.n_tasks:
-            result.learner = make_learner(result.config, result.n_features)
-            result.learner.load_state(state)
+            with _as_saved(path):
+                result.learner = make_learner(result.config, result.n_features)
+                result.learner.load_state(model.tensors)
         return result
 
     def _graph(self, adjacency: Adjacency, features: Attributes, labels: NDArray[np.int64]) -> Graph:
@@ -170,6 +162,48 @@ class ContinualClassifier:
             )
         values = preprocess(graph.features, self.config.stream.preprocessing, np.arange(graph.n_nodes))
         return Graph(graph.adjacency, values, graph.labels, graph.original_ids, directed=graph.directed)
+
+
+class _About(Settings):
+    """What a stored classifier says of itself besides its tensors."""
+
+    kind: str = KIND
+    config: dict[str, dict[str, Any]]
+    classes: tuple[int, ...]
+    n_features: int = Field(ge=0)
+    n_tasks: int = Field(ge=0)
+    plugins: dict[str, str] = Field(default_factory=dict)
+
+
+def _checked_about(values: Mapping[str, Any], path: Path) -> _About:
+    try:
+        about = validated(_About, values, "classifier")
+    except ConfigError as error:
+        raise StoreError(f"the folder of a saved classifier is wanted, got {path} instead ({error})") from None
+    if (
+        about.kind != KIND
+        or (about.n_tasks == 0) != (not about.classes)
+        or len(set(about.classes)) < len(about.classes)
+    ):
+        raise StoreError(
+            f"the folder of a saved classifier is wanted, got {path} instead, which holds another model"
+        )
+    return about
+
+
+@contextmanager
+def _as_saved(path: Path) -> Iterator[None]:
+    """StoreError for settings or tensors that no classifier has written."""
+    try:
+        yield
+    except NOT_AS_SAVED as error:
+        why = " ".join(str(error).split())[:300]
+        raise StoreError(f"{path} must hold a classifier as it was saved, got another one ({why})") from None
+
+
+def _may_be_nan(name: str) -> bool:
+    """Keys of kept nodes are NaN for neighbours, which do not compete for a place."""
+    return name.rpartition(".")[2] == "keys"
 
 
 def _check_plugins(saved: Mapping[str, str], here: Mapping[str, str], path: Path) -> None:

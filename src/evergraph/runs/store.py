@@ -22,15 +22,12 @@ from pydantic import BaseModel, ValidationError
 
 from evergraph.errors import StoreError
 from evergraph.files import make_folder, write_atomically
+from evergraph.locks import locked
+from evergraph.models.tensors import tensor_bytes
 from evergraph.runs.record import SCHEMA_VERSION, Record, TaskRecord
 
 if TYPE_CHECKING:
     from torch import Tensor
-
-try:
-    import fcntl
-except ImportError:  # not on every platform; there two processes must not resume the same run
-    fcntl = None  # type: ignore[assignment]
 
 DO_AGAIN = "remove the folder and do the run again"
 M = TypeVar("M", bound=BaseModel)
@@ -129,14 +126,7 @@ class RunStore:
     @contextmanager
     def locked(self) -> Iterator[None]:
         """Only one process at a time works on a run; the lock goes with the process, however it ends."""
-        with (self.folder / "lock").open("w") as file:
-            if fcntl is not None:
-                try:
-                    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                except OSError:
-                    raise StoreError(
-                        f"another process is working on {self.folder}; wait for it or stop it"
-                    ) from None
+        with locked(self.folder / "lock"):
             yield
 
     def _read_model(self, name: str, kind: type[M]) -> M:
@@ -174,13 +164,6 @@ class RunStore:
 
 def _state_name(index: int) -> str:
     return f"state-{index:03d}.safetensors"
-
-
-def tensor_bytes(tensors: "Mapping[str, Tensor]") -> bytes:
-    """Named tensors in the safetensors format."""
-    from safetensors.torch import save
-
-    return save({name: value.detach().cpu().contiguous() for name, value in tensors.items()})
 
 
 def load_tensors(path: Path, advice: str) -> "dict[str, Tensor]":

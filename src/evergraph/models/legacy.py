@@ -1,0 +1,42 @@
+"""Folders that earlier classifiers saved: classifier.json beside one file of tensors.
+
+Version 1 has state.safetensors; version 2 names it in classifier.json, with a part of its checksum in the name.
+"""
+
+import re
+from hashlib import sha256
+from pathlib import Path
+
+from evergraph.errors import StoreError
+from evergraph.models.manifest import strict_json
+from evergraph.models.model import Model
+from evergraph.models.tensors import tensors_from
+
+OLD_MANIFEST = "classifier.json"
+OLD_STATE = re.compile(r"state(-(?P<digest>[0-9a-f]{16}))?\.safetensors")
+OLD_FILE = re.compile(rf"classifier\.json|{OLD_STATE.pattern}")
+
+
+def read_old_model(folder: Path) -> Model:
+    """The model in a folder of version 1 or 2; StoreError where it is none."""
+    try:
+        about = strict_json((folder / OLD_MANIFEST).read_bytes())
+    except (OSError, StoreError) as error:
+        raise StoreError(f"the folder of a stored model is wanted, got {folder} instead ({error})") from None
+    name = about.get("state", "state.safetensors") if isinstance(about, dict) else None
+    match = OLD_STATE.fullmatch(name) if isinstance(name, str) else None
+    if match is None or not isinstance(about, dict):
+        raise StoreError(f"the folder of a stored model is wanted, got {folder} instead ({OLD_MANIFEST} is broken)")
+    path = folder / match.group()
+    try:
+        if path.is_symlink():
+            raise StoreError("a link is not followed")
+        content = path.read_bytes()
+        tensors = tensors_from(content)
+    except (OSError, StoreError) as error:
+        raise StoreError(f"the state {path} cannot be read ({error}); save the model again") from None
+    digest = match["digest"]
+    if digest and not sha256(content).hexdigest().startswith(digest):
+        raise StoreError(f"{path} must be as it was saved, got other bytes instead; save the model again")
+    rest = {key: value for key, value in about.items() if key != "state"}
+    return Model(rest, tensors, version=1 if digest is None else 2)
