@@ -1,231 +1,324 @@
-"""ContinualClassifier: fit a new task, predict, save, load; for a growing graph in memory."""
+"""ContinualClassifier: learn a growing graph batch by batch, predict, forget, merge, save, load."""
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Collection, Mapping
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from pydantic import Field
-from scipy import sparse
+from sklearn.base import BaseEstimator, ClassifierMixin
 
-from evergraph.config import Settings, validated
-from evergraph.data.graph import GlobalIds, Graph, LocalIds, make_graph
-from evergraph.data.preprocess import Preprocessing, preprocess
-from evergraph.data.stream import HIDDEN, TaskView
-from evergraph.errors import ConfigError, DataError, StoreError
-from evergraph.methods import METHODS
-from evergraph.methods.ftf_er import TopologyScore
-from evergraph.models import read_model, write_model
+from evergraph.errors import ConfigError, DataError
+from evergraph.estimator.history import Step
+from evergraph.estimator.learned import UNKNOWN, Answers, Forgotten, Learned
+from evergraph.estimator.settings import run_config
+from evergraph.estimator.stored import KIND, as_saved, check_plugins, checked_about, may_be_nan, named, part
+from evergraph.models import ModelFolder, read_model, write_model
 from evergraph.models.folder import WAIT_SECONDS
 from evergraph.runs.build import make_learner
 from evergraph.runs.config import RunConfig
-from evergraph.scores import Scope
+from evergraph.tables import Batch, FeatureSchema, to_batch
 from evergraph.watch import Watch
 
-KIND = "classifier"
-"""What a model folder says it holds."""
-NOT_AS_SAVED = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, MemoryError, RuntimeError)
-"""What learners raise for settings or tensors that none of them has written."""
 
-Adjacency: TypeAlias = sparse.sparray | sparse.spmatrix
-Attributes: TypeAlias = ArrayLike | sparse.sparray | sparse.spmatrix
-"""Node features: (nodes, features), dense or sparse."""
+class ContinualClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Learns a graph that grows, batch by batch, in scikit-learn's manner.
 
-
-class ContinualClassifier:
-    """Learns new classes from one graph after the other and keeps the old ones.
-
-    Settings are those of `evergraph run`: ContinualClassifier(method={"name": "ftf-er-prob", "budget": 60}).
+    method, backbone, budget, epochs, random_state: as in `evergraph run`; `settings` has all others by section.
+    holdout: the share of labelled nodes kept aside, for calibration and to see what is forgotten.
+    reject: the share of known nodes that may get no answer, so that nodes unlike anything learned get none;
+    reject_below: or the probability below which there is none. scale: numeric columns of tables get mean 0 and
+    deviation 1, by the first batch. numbers, categories: columns whose kind is not to be guessed.
     """
 
-    def __init__(self, **settings: Mapping[str, Any]):
-        _forbid_unused(settings)
-        self.config = RunConfig.from_values(settings, dataset_budget=False)
-        if METHODS[self.config.method_name].sees_past:
-            raise ConfigError(
-                f"a method that keeps its own memory is wanted, got {self.config.method_name} instead"
-            )
-        if self.config.stream.preprocessing is Preprocessing.STANDARD:
-            raise ConfigError("preprocessing row by row is wanted (none, row-l1, row-l2), got standard instead")
-        if getattr(self.config.method, "scope", None) is Scope.FULL:
-            raise ConfigError("method.scope=task is wanted, got full instead; a classifier has no whole graph")
-        if getattr(self.config.method, "topology_score", None) is TopologyScore.MISREAD:
-            raise ConfigError(
-                "a method.topology_score of the task's graph is wanted, got misread instead; take hps"
-            )
-        self.classes: list[int] = []
-        self.n_features = 0
-        self.n_tasks = 0
+    def __init__(
+        self,
+        method: str = "analytic",
+        *,
+        backbone: str = "gcn",
+        budget: int | None = None,
+        epochs: int | None = None,
+        random_state: int = 0,
+        holdout: float = 0.1,
+        reject: float | None = None,
+        reject_below: float | None = None,
+        scale: bool = True,
+        numbers: Collection[str] = (),
+        categories: Collection[str] = (),
+        settings: Mapping[str, Mapping[str, Any]] | None = None,
+    ):
+        self.method = method
+        self.backbone = backbone
+        self.budget = budget
+        self.epochs = epochs
+        self.random_state = random_state
+        self.holdout = holdout
+        self.reject = reject
+        self.reject_below = reject_below
+        self.scale = scale
+        self.numbers = numbers
+        self.categories = categories
+        self.settings = settings
 
-    def fit(
-        self, adjacency: Adjacency, features: Attributes, labels: ArrayLike, watch: Watch | None = None
-    ) -> "ContinualClassifier":
-        """Learn the classes in `labels`, all of them new; -1 marks a node whose class is not known.
+    # learning
 
-        What goes wrong or is interrupted leaves the classifier as it was before.
-        """
-        given = np.asarray(labels)
-        if given.dtype.kind not in "iu":
-            raise DataError(f"labels must be whole numbers, got values of type {given.dtype} instead")
-        known = given >= 0
-        if given.size and given.min() < HIDDEN:
-            raise DataError(f"labels must be 0 or more, or {HIDDEN} for unknown, got {given.min()} instead")
-        graph = self._graph(adjacency, features, np.where(known, given, 0))
-        fresh = [int(label) for label in np.unique(given[known])]
-        again = sorted(set(fresh) & set(self.classes))
-        if again or not fresh:
-            problem = f"classes learned before: {again}" if again else "no labelled node"
-            raise DataError(f"fit needs nodes of new classes only, got {problem}")
-        start = len(self.classes)
-        index = np.full(len(given), HIDDEN, dtype=np.int64)
-        index[known] = start + np.searchsorted(fresh, given[known])
-        view = TaskView(
-            self.n_tasks,
-            tuple(range(start, start + len(fresh))),
-            Graph(graph.adjacency, graph.features, index, graph.original_ids, directed=graph.directed),
-            GlobalIds(np.arange(graph.n_nodes)),
-            LocalIds(np.flatnonzero(known)),
-        )
-        if not self.n_tasks:
-            self.n_features = graph.n_features
-            self.learner = make_learner(self.config, self.n_features)
-        before = {name: value.clone() for name, value in self.learner.state().items()} if self.n_tasks else None
-        try:
-            self.learner.learn(view, (), watch or Watch())
-        except BaseException:
-            if before is not None:
-                self.learner = make_learner(self.config, self.n_features)
-                self.learner.load_state(before)
-            raise
-        self.classes += fresh
-        self.n_tasks += 1
+    def fit(self, graph: Any, y: ArrayLike | None = None, **options: Any) -> Self:
+        """Forget everything and learn one batch; `partial_fit` goes on learning."""
+        fresh = type(self)(**self.get_params(deep=False)).partial_fit(graph, y, **options)
+        self._learned = fresh._learned
         return self
 
-    def predict_logits(self, adjacency: Adjacency, features: Attributes) -> NDArray[np.float32]:
-        """One number for each node and each class of `classes`: (nodes, classes)."""
-        if not self.n_tasks:
-            raise ConfigError("a fitted classifier is wanted, got one that has learned nothing; call fit first")
-        n_nodes = adjacency.shape[0]
-        graph = self._graph(adjacency, features, np.zeros(n_nodes, dtype=np.int64))
-        logits: NDArray[np.float32] = self.learner.logits(graph).cpu().numpy()
-        return logits
+    def partial_fit(
+        self, graph: Any, y: ArrayLike | None = None, *, watch: Watch | None = None, **options: Any
+    ) -> Self:
+        """Learn a batch: new classes, new nodes of old classes, or both; nodes without a label are context.
 
-    def predict(self, adjacency: Adjacency, features: Attributes) -> NDArray[np.int64]:
-        """The most likely class of each node, as it was called in `fit`."""
-        best: NDArray[np.int64] = np.array(self.classes)[self.predict_logits(adjacency, features).argmax(axis=1)]
-        return best
+        graph: a Batch, (adjacency, features), frames (nodes, edges), a NetworkX graph or a PyG Data; `options` are
+        those of `evergraph.tables`. y: labels; None, NaN, "" or -1 where there is none. Nodes with ids that were
+        learned before are context, too. What goes wrong or is interrupted leaves the classifier as it was.
+        """
+        batch = to_batch(graph, y, **options)
+        learned = self._begun(batch) if self._is_new else self._learned
+        learned.learn(batch, watch or Watch())
+        self._learned = learned
+        return self
+
+    @property
+    def _is_new(self) -> bool:
+        return "_learned" not in self.__dict__
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return not self._is_new
+
+    def _begun(self, batch: Batch) -> Learned:
+        answers = self._answers()
+        config = run_config(
+            self.method, self.backbone, self.budget, self.epochs, self.random_state, self.settings
+        )
+        schema = FeatureSchema.fit(batch, scale=self.scale, numbers=self.numbers, categories=self.categories)
+        if not schema.n_features:
+            raise DataError(
+                "at least one column of features is wanted, got none; add columns that say something of the nodes "
+                f"({'; '.join(schema.describe())})"
+            )
+        return Learned(config, schema, make_learner(config, schema.n_features), answers)
+
+    def _answers(self) -> Answers:
+        for name, value, most in (
+            ("holdout", self.holdout, 0.5),
+            ("reject", self.reject, 0.9),
+            ("reject_below", self.reject_below, 1),
+        ):
+            if value is not None and not (isinstance(value, int | float) and 0 <= value <= most):
+                raise ConfigError(f"{name} must be a number from 0 to {most:g}, got {value!r} instead")
+        if self.reject is not None and self.reject_below is not None:
+            raise ConfigError("reject or reject_below is wanted, got both; set one of them")
+        if self.reject and not self.holdout:
+            raise ConfigError("reject needs nodes kept aside, got holdout=0; raise it, or set reject_below")
+        return Answers(self.holdout, self.random_state, self.reject, self.reject_below)
+
+    def forget(self, graph: Any, ids: ArrayLike, *, batch: int | None = None, **options: Any) -> Forgotten:
+        """Take learned nodes out again.
+
+        Methods that keep sums do so exactly: no row was kept, so the graph must be given as it was when the nodes
+        were learned; a checksum of each learned node makes sure of that. Other methods take the nodes out of what they
+        replay. batch: for graphs without ids, which batch (from 0) the row numbers `ids` are of.
+        """
+        given = to_batch(graph, **options)
+        if given.named == (batch is not None):
+            wanted = "no batch" if given.named else "the number of the batch (batch=0 for the first)"
+            raise ConfigError(f"for these ids {wanted} is wanted, got batch={batch}")
+        return self._fitted.forget(given, ids, batch)
+
+    def merge(self, other: "ContinualClassifier") -> Self:
+        """Learn what another classifier has learned: the same sums as one that saw both.
+
+        For methods that keep sums, with the same settings, random_state and schema, so both must have begun as copies
+        of one classifier; no node may be in both.
+        """
+        if not isinstance(other, ContinualClassifier):
+            raise ConfigError(f"another ContinualClassifier is wanted, got {type(other).__name__} instead")
+        self._fitted.merge(other._fitted)
+        return self
+
+    # answering
+
+    def predict(self, graph: Any, **options: Any) -> NDArray[Any]:
+        """The class of each node as it was called in learning; "unknown" (-1 for numbers) where reject says so."""
+        learned = self._fitted
+        found = learned.probabilities(self._graph(graph, options))
+        best = found.argmax(axis=1)
+        answer = self.classes_[best]
+        if learned.below:
+            unknown = UNKNOWN[0] if isinstance(learned.classes[0], str) else UNKNOWN[1]
+            answer = np.where(found[np.arange(len(best)), best] < learned.below, unknown, answer)
+        return answer
+
+    def predict_proba(self, graph: Any, **options: Any) -> NDArray[np.float64]:
+        """The probability of each class of `classes_`: (nodes, classes); calibrated on the held-out nodes."""
+        return self._fitted.probabilities(self._graph(graph, options))
+
+    def decision_function(self, graph: Any, **options: Any) -> NDArray[np.float32]:
+        """The logits: (nodes, classes)."""
+        return self._fitted.logits(self._graph(graph, options))
+
+    def embed(self, graph: Any, **options: Any) -> NDArray[np.float32]:
+        """What the last layer sees of each node: (nodes, width)."""
+        return self._fitted.learner.embed(self._graph(graph, options))
+
+    def score(self, graph: Any, y: ArrayLike | None = None, **options: Any) -> float:
+        """The share of nodes with a label that is predicted; a class that was never learned counts as a mistake."""
+        batch = to_batch(graph, y, **options)
+        rows = np.flatnonzero(batch.labelled)
+        if not len(rows):
+            raise DataError("nodes with labels are wanted to score, got none; give y or name the column of labels")
+        return float(np.mean(self.predict(batch)[rows] == batch.labels[rows]))
+
+    def _graph(self, graph: Any, options: Mapping[str, Any]) -> Any:
+        return self._fitted.prepare(to_batch(graph, **options)).graph
+
+    # what was learned
+
+    @property
+    def _fitted(self) -> Learned:
+        if self._is_new:
+            raise ConfigError(
+                "a classifier that has learned something is wanted, got a new one; call partial_fit first"
+            )
+        return self._learned
+
+    @property
+    def classes_(self) -> NDArray[Any]:
+        """The classes in order of arrival."""
+        return np.array(self._fitted.classes)
+
+    @property
+    def n_features_in_(self) -> int:
+        """The columns that are used."""
+        schema = self._fitted.schema
+        return schema.n_features if schema.width is not None else len(schema.columns)
+
+    @property
+    def feature_names_in_(self) -> NDArray[np.object_]:
+        """The names of the columns that are used."""
+        schema = self._fitted.schema
+        if schema.width is not None:
+            raise AttributeError("feature_names_in_ is there for columns with names only")
+        return np.array([column.name for column in schema.columns], dtype=object)
+
+    @property
+    def schema_(self) -> FeatureSchema:
+        return self._fitted.schema
+
+    @property
+    def memory_(self) -> dict[str, int]:
+        """Bytes of what is kept of the past: by the learner, of learned nodes (checksums), of held-out nodes."""
+        return self._fitted.memory()
+
+    @property
+    def history_(self) -> list[Step]:
+        """What happened, step by step."""
+        return list(self._fitted.history)
+
+    def __repr__(self, N_CHAR_MAX: int = 700) -> str:
+        text: str = super().__repr__(N_CHAR_MAX)
+        if self._is_new:
+            return f"<{text}, nothing learned>"
+        learned = self._learned
+        size = learned.nbytes / 2**20
+        return (
+            f"<{text}, {len(learned.classes)} classes, {len(learned.ledger):,} nodes learned in "
+            f"{learned.batches} batches, {size:.1f} MiB>"
+        )
+
+    # storing
 
     def save(self, folder: str | Path, *, timeout: float = WAIT_SECONDS) -> None:
-        """Store the classifier with its memory in a model folder, in the place of the model that is there.
+        """Store the classifier in a model folder, in the place of the model that is there.
 
         The folder holds the old or the new classifier, whenever the process dies (`evergraph.models`). timeout: how
         many seconds to wait for another process that writes there.
         """
-        about = {
-            "kind": KIND,
-            "config": self.config.to_values(),
-            "classes": self.classes,
-            "n_features": self.n_features,
-            "n_tasks": self.n_tasks,
-            "plugins": self.config.plugin_sources(),
+        write_model(folder, *self.contents(), nan_in=may_be_nan, timeout=timeout)
+
+    def save_in(self, place: ModelFolder) -> None:
+        """Store the classifier in a model folder that this process has locked."""
+        place.write(*self.contents(), nan_in=may_be_nan)
+
+    def contents(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """What `save` writes: the manifest and the tensors."""
+        about: dict[str, Any] = {"kind": KIND, "params": self._plain_params()}
+        if self._is_new:
+            config = run_config(
+                self.method, self.backbone, self.budget, self.epochs, self.random_state, self.settings
+            )
+            return {**about, "config": config.to_values(), "classes": [], "n_features": 0, "n_tasks": 0}, {}
+        learned = self._learned
+        about |= {
+            "config": learned.config.to_values(),
+            "classes": learned.classes,
+            "n_features": learned.n_features,
+            "n_tasks": learned.batches,
+            "plugins": learned.config.plugin_sources(),
+            "features": learned.schema.to_json(),
+            "temperature": learned.temperature,
+            "below": learned.below,
+            "returns": learned.returns,
+            "history": [step.model_dump(mode="json") for step in learned.history],
         }
-        state = self.learner.state() if self.n_tasks else {}
-        write_model(folder, about, state, nan_in=_may_be_nan, timeout=timeout)
+        tensors: dict[str, Any] = {f"learner.{name}": value for name, value in learned.learner.state().items()}
+        tensors |= named(learned.ledger.arrays(), "ledger") | named(learned.held_out.arrays(), "held_out")
+        return about, tensors
+
+    def _plain_params(self) -> dict[str, Any]:
+        """The arguments as JSON has them."""
+        params = self.get_params(deep=False)
+        plain = {name: list(value) for name, value in params.items() if name in ("numbers", "categories")}
+        return {**params, **plain}
 
     @classmethod
     def load(cls, folder: str | Path) -> "ContinualClassifier":
         """The inverse of `save`: it predicts the same and learns on the same."""
         path = Path(folder)
-        model = read_model(path, nan_in=_may_be_nan)
-        about = _checked_about(model.manifest, path)
-        result = cls.__new__(cls)
-        with _as_saved(path):
+        model = read_model(path, nan_in=may_be_nan)
+        about = checked_about(model, path)
+        with as_saved(path):
             config = {name: section for name, section in about.config.items() if name != "dataset"}
-            result.config = RunConfig.from_values(config, dataset_budget=False)
-        _check_plugins(about.plugins, result.config.plugin_sources(), path)
-        result.classes, result.n_features, result.n_tasks = list(about.classes), about.n_features, about.n_tasks
-        if result.n_tasks:
-            with _as_saved(path):
-                result.learner = make_learner(result.config, result.n_features)
-                result.learner.load_state(model.tensors)
+            settings = RunConfig.from_values(config, dataset_budget=False)
+            result = cls(**about.params) if about.params else cls._of_config(settings)
+            check_plugins(about.plugins, settings.plugin_sources(), path)
+            if not about.n_tasks:
+                return result
+            old = model.version < 3
+            schema = FeatureSchema(width=about.n_features) if old else FeatureSchema.from_json(about.features)
+            learned = Learned(
+                settings,
+                schema,
+                make_learner(settings, about.n_features),
+                result._answers(),
+                classes=list(about.classes),
+                batches=about.n_tasks,
+                temperature=about.temperature,
+                below=about.below,
+                returns=about.returns,
+                history=list(about.history),
+            )
+            prefix = "" if old else "learner."
+            learned.learner.load_state(
+                {name.removeprefix(prefix): value for name, value in model.tensors.items() if name.startswith(prefix)}
+            )
+            if not old:
+                learned.ledger.load_arrays(part(model.tensors, "ledger"))
+                learned.held_out.load_arrays(part(model.tensors, "held_out"))
+            result._learned = learned
         return result
 
-    def _graph(self, adjacency: Adjacency, features: Attributes, labels: NDArray[np.int64]) -> Graph:
-        graph = make_graph(adjacency, features, labels)
-        if graph.features is None:
-            raise DataError("features are wanted, got None instead")
-        if self.n_tasks and graph.n_features != self.n_features:
-            raise DataError(
-                f"{self.n_features} features a node are wanted as before, got {graph.n_features} instead"
-            )
-        values = preprocess(graph.features, self.config.stream.preprocessing, np.arange(graph.n_nodes))
-        return Graph(graph.adjacency, values, graph.labels, graph.original_ids, directed=graph.directed)
-
-
-class _About(Settings):
-    """What a stored classifier says of itself besides its tensors."""
-
-    kind: str = KIND
-    config: dict[str, dict[str, Any]]
-    classes: tuple[int, ...]
-    n_features: int = Field(ge=0)
-    n_tasks: int = Field(ge=0)
-    plugins: dict[str, str] = Field(default_factory=dict)
-
-
-def _checked_about(values: Mapping[str, Any], path: Path) -> _About:
-    try:
-        about = validated(_About, values, "classifier")
-    except ConfigError as error:
-        raise StoreError(f"the folder of a saved classifier is wanted, got {path} instead ({error})") from None
-    if (
-        about.kind != KIND
-        or (about.n_tasks == 0) != (not about.classes)
-        or len(set(about.classes)) < len(about.classes)
-    ):
-        raise StoreError(
-            f"the folder of a saved classifier is wanted, got {path} instead, which holds another model"
-        )
-    return about
-
-
-@contextmanager
-def _as_saved(path: Path) -> Iterator[None]:
-    """StoreError for settings or tensors that no classifier has written."""
-    try:
-        yield
-    except NOT_AS_SAVED as error:
-        why = " ".join(str(error).split())[:300]
-        raise StoreError(f"{path} must hold a classifier as it was saved, got another one ({why})") from None
-
-
-def _may_be_nan(name: str) -> bool:
-    """Keys of kept nodes are NaN for neighbours, which do not compete for a place."""
-    return name.rpartition(".")[2] == "keys"
-
-
-def _check_plugins(saved: Mapping[str, str], here: Mapping[str, str], path: Path) -> None:
-    """Raise a StoreError where a plug-in's code is not the one that a classifier was saved with."""
-    other = [key for key in saved if here.get(key) != saved[key]]
-    if other:
-        came = here.get(other[0], "none")
-        raise StoreError(f"{path} needs the {other[0]} of {saved[other[0]]}, got {came} instead; load that code")
-
-
-STREAM_SETTINGS = ("setting", "preprocessing")
-"""The settings of a stream that concern a classifier; it gets its tasks and splits from the caller."""
-
-
-def _forbid_unused(settings: Mapping[str, Mapping[str, Any]]) -> None:
-    """Raise a ConfigError for settings that only a run with a data set of its own has."""
-    stream = settings.get("stream", {})
-    names = stream if isinstance(stream, Mapping) else ()  # what is no section is reported with the other settings
-    unused = [f"stream.{name}" for name in names if name not in STREAM_SETTINGS]
-    if "dataset" in settings or unused:
-        what = "dataset" if "dataset" in settings else unused[0]
-        raise ConfigError(
-            f"settings of method, backbone, train, seeds, stream.{', stream.'.join(STREAM_SETTINGS)} are wanted, "
-            f"got {what} instead; a classifier gets its graphs in fit"
-        )
+    @classmethod
+    def _of_config(cls, config: RunConfig) -> "ContinualClassifier":
+        """A classifier with the settings of one that an earlier version saved."""
+        values = {name: dict(section) for name, section in config.to_values().items() if name != "dataset"}
+        method, backbone = values["method"].pop("name"), values["backbone"].pop("name")
+        seed = values["seeds"].pop("init")
+        stream = {name: values["stream"][name] for name in ("setting", "preprocessing")}
+        settings = {**values, "stream": stream}
+        return cls(method, backbone=backbone, random_state=seed, holdout=0.0, settings=settings)

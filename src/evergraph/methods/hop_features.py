@@ -128,12 +128,12 @@ def fingerprints(graph: Graph) -> NDArray[np.uint64]:
     """A hash of each node's own features, by which a node that was seen before is known again."""
     matrix = sparse.csr_array(graph.features)
     bits = matrix.data.astype(np.float32).view(np.uint32).astype(np.uint64)
-    mixed = _mix(bits ^ (matrix.indices.astype(np.uint64) << np.uint64(32)))
+    mixed = mix(bits ^ (matrix.indices.astype(np.uint64) << np.uint64(32)))
     ends = np.concatenate([np.zeros(1, dtype=np.uint64), np.cumsum(mixed, dtype=np.uint64)])
-    return _mix(ends[matrix.indptr[1:]] - ends[matrix.indptr[:-1]])
+    return mix(ends[matrix.indptr[1:]] - ends[matrix.indptr[:-1]])
 
 
-def _mix(value: NDArray[np.uint64]) -> NDArray[np.uint64]:
+def mix(value: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """The finaliser of splitmix64, modulo 2^64."""
     value = value + np.uint64(0x9E3779B97F4A7C15)
     value = (value ^ (value >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)

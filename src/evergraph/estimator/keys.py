@@ -1,0 +1,43 @@
+"""Keys of nodes and checksums of what was learned of them: 64 bits each, nothing can be read back from them."""
+
+from hashlib import blake2b
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evergraph.methods.hop_features import mix
+
+SALT = np.uint64(0x2545F4914F6CDD1D)
+
+
+def node_keys(ids: NDArray[Any]) -> NDArray[np.int64]:
+    """A key for each id; the same for 12 and "12", which a person's files mix up."""
+    if ids.dtype.kind in "iu":
+        return mix(ids.astype(np.int64).view(np.uint64)).view(np.int64)
+    return np.fromiter((_text_key(str(node)) for node in ids.tolist()), dtype=np.int64, count=len(ids))
+
+
+def _text_key(text: str) -> int:
+    if text.removeprefix("-").isdecimal() and str(int(text)) == text and abs(int(text)) < 2**63:
+        return int(node_keys(np.array([int(text)]))[0])
+    return int.from_bytes(blake2b(text.encode(), digest_size=8).digest(), "little", signed=True)
+
+
+def row_keys(batch: int, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Keys of nodes without ids: the batch they came in and their rows there."""
+    return mix(mix(rows.astype(np.uint64)) ^ (np.uint64(batch + 1) * SALT)).view(np.int64)
+
+
+def chances(keys: NDArray[np.int64], seed: int) -> NDArray[np.float64]:
+    """A number from 0 to 1 for each node that depends on its key and the seed alone."""
+    mixed = mix(keys.view(np.uint64) ^ (np.uint64(seed + 1) * SALT))
+    return np.asarray((mixed >> np.uint64(11)) / float(2**53))
+
+
+def checksums(inputs: NDArray[Any]) -> NDArray[np.uint64]:
+    """A checksum of each row of what a learner takes in of a node."""
+    flat = np.ascontiguousarray(inputs).reshape(len(inputs), -1).view(np.uint8)
+    padded = np.pad(flat, ((0, 0), (0, -flat.shape[1] % 8))).view(np.uint64)
+    factors = mix(np.arange(padded.shape[1], dtype=np.uint64)) | np.uint64(1)
+    return mix((padded * factors).sum(axis=1, dtype=np.uint64))

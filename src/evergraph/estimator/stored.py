@@ -1,0 +1,95 @@
+"""What a stored classifier says of itself besides its tensors, and reading it back with care."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+from torch import Tensor
+
+from evergraph.config import Settings, validated
+from evergraph.errors import ConfigError, StoreError
+from evergraph.estimator.history import Step
+from evergraph.models import Model
+
+KIND = "classifier"
+"""What a model folder says it holds."""
+NOT_AS_SAVED = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, MemoryError, RuntimeError)
+"""What learners raise for settings or tensors that none of them has written."""
+
+
+class About(Settings):
+    """The content of a manifest. params: of the constructor; returns: whether classes may come back.
+
+    Folders of versions 1 and 2 have no params, no schema and no history; n_tasks is what is called batches now.
+    """
+
+    kind: str = KIND
+    config: dict[str, dict[str, Any]]
+    classes: tuple[str | int, ...]
+    n_features: int = Field(ge=0)
+    n_tasks: int = Field(ge=0)
+    plugins: dict[str, str] = Field(default_factory=dict)
+    params: dict[str, Any] = Field(default_factory=dict)
+    features: str = ""
+    temperature: float | None = Field(None, gt=0)
+    below: float = Field(0.0, ge=0, le=1)
+    returns: bool = False
+    history: tuple[Step, ...] = ()
+
+
+def checked_about(model: Model, path: Path) -> About:
+    """What the manifest says; StoreError for anything but a classifier."""
+    try:
+        about = validated(About, model.manifest, "classifier")
+    except ConfigError as error:
+        raise StoreError(f"the folder of a saved classifier is wanted, got {path} instead ({error})") from None
+    if (
+        about.kind != KIND
+        or (about.n_tasks == 0) != (not about.classes)
+        or len(set(about.classes)) < len(about.classes)
+        or (bool(about.n_tasks) and model.version > 2 and not about.features)
+    ):
+        raise StoreError(
+            f"the folder of a saved classifier is wanted, got {path} instead, which holds another model"
+        )
+    return about
+
+
+@contextmanager
+def as_saved(path: Path) -> Iterator[None]:
+    """StoreError for settings or tensors that no classifier has written."""
+    try:
+        yield
+    except StoreError:
+        raise
+    except NOT_AS_SAVED as error:
+        why = " ".join(str(error).split())[:300]
+        raise StoreError(f"{path} must hold a classifier as it was saved, got another one ({why})") from None
+
+
+def may_be_nan(name: str) -> bool:
+    """Keys of kept nodes are NaN for neighbours, which do not compete for a place."""
+    return name.rpartition(".")[2] == "keys"
+
+
+def check_plugins(saved: Mapping[str, str], here: Mapping[str, str], path: Path) -> None:
+    """Raise a StoreError where a plug-in's code is not the one that a classifier was saved with."""
+    other = [key for key in saved if here.get(key) != saved[key]]
+    if other:
+        came = here.get(other[0], "none")
+        raise StoreError(f"{path} needs the {other[0]} of {saved[other[0]]}, got {came} instead; load that code")
+
+
+def part(tensors: Mapping[str, Tensor], name: str) -> dict[str, NDArray[Any]]:
+    """The arrays below a name."""
+    prefix = f"{name}."
+    return {key.removeprefix(prefix): value.numpy() for key, value in tensors.items() if key.startswith(prefix)}
+
+
+def named(arrays: Mapping[str, NDArray[Any]], name: str) -> dict[str, NDArray[Any]]:
+    """The inverse of `part`."""
+    return {f"{name}.{key}": np.ascontiguousarray(value) for key, value in arrays.items()}
