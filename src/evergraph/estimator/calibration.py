@@ -14,15 +14,20 @@ RANGE = (-7.0, 7.0)
 
 
 def fitted_temperature(tested: Tested) -> float | None:
-    """The T that makes softmax(logits / T) of held-out nodes most likely, every class alike; None for too few."""
-    if len(tested.labels) < ENOUGH:
+    """The T that makes softmax(logits / T) of held-out nodes most likely, every class alike; None for too few.
+
+    As in Platt's scaling, of n nodes one is taken to have any class: else T would be 0 where all are right.
+    """
+    n = len(tested.labels)
+    if n < ENOUGH:
         return None
     weight = 1 / np.bincount(tested.labels)[tested.labels]
-    rows = np.arange(len(tested.labels))
+    rows = np.arange(n)
 
     def loss(log_temperature: float) -> float:
-        likely = log_softmax(tested.logits / np.exp(log_temperature), axis=1)[rows, tested.labels]
-        return float(-np.average(likely, weights=weight))
+        likely = log_softmax(tested.logits / np.exp(log_temperature), axis=1)
+        own = n * likely[rows, tested.labels] + likely.mean(axis=1)
+        return float(-np.average(own, weights=weight))
 
     return float(np.exp(minimize_scalar(loss, bounds=RANGE, method="bounded").x))
 

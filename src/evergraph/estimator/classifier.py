@@ -31,6 +31,8 @@ class ContinualClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     deviation 1, by the first batch. numbers, categories: columns whose kind is not to be guessed.
     """
 
+    _learned: Learned
+
     def __init__(
         self,
         method: str = "analytic",
@@ -92,9 +94,7 @@ class ContinualClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _begun(self, batch: Batch) -> Learned:
         answers = self._answers()
-        config = run_config(
-            self.method, self.backbone, self.budget, self.epochs, self.random_state, self.settings
-        )
+        config = run_config(self.method, self.backbone, self.budget, self.epochs, self.random_state, self.settings)
         schema = FeatureSchema.fit(batch, scale=self.scale, numbers=self.numbers, categories=self.categories)
         if not schema.n_features:
             raise DataError(
@@ -121,8 +121,8 @@ class ContinualClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Take learned nodes out again.
 
         Methods that keep sums do so exactly: no row was kept, so the graph must be given as it was when the nodes
-        were learned; a checksum of each learned node makes sure of that. Other methods take the nodes out of what they
-        replay. batch: for graphs without ids, which batch (from 0) the row numbers `ids` are of.
+        were learned; a checksum of each learned node makes sure of that. Other methods take the nodes out of what
+        they replay. batch: for graphs without ids, which batch (from 0) the row numbers `ids` are of.
         """
         given = to_batch(graph, **options)
         if given.named == (batch is not None):
@@ -133,8 +133,8 @@ class ContinualClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def merge(self, other: "ContinualClassifier") -> Self:
         """Learn what another classifier has learned: the same sums as one that saw both.
 
-        For methods that keep sums, with the same settings, random_state and schema, so both must have begun as copies
-        of one classifier; no node may be in both.
+        For methods that keep sums, with the same settings, random_state and schema: both have begun as copies of one
+        classifier. No node may be in both.
         """
         if not isinstance(other, ContinualClassifier):
             raise ConfigError(f"another ContinualClassifier is wanted, got {type(other).__name__} instead")
@@ -148,7 +148,7 @@ class ContinualClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         learned = self._fitted
         found = learned.probabilities(self._graph(graph, options))
         best = found.argmax(axis=1)
-        answer = self.classes_[best]
+        answer: NDArray[Any] = self.classes_[best]
         if learned.below:
             unknown = UNKNOWN[0] if isinstance(learned.classes[0], str) else UNKNOWN[1]
             answer = np.where(found[np.arange(len(best)), best] < learned.below, unknown, answer)
@@ -304,9 +304,8 @@ class ContinualClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 history=list(about.history),
             )
             prefix = "" if old else "learner."
-            learned.learner.load_state(
-                {name.removeprefix(prefix): value for name, value in model.tensors.items() if name.startswith(prefix)}
-            )
+            own = [name for name in model.tensors if name.startswith(prefix)]
+            learned.learner.load_state({name.removeprefix(prefix): model.tensors[name] for name in own})
             if not old:
                 learned.ledger.load_arrays(part(model.tensors, "ledger"))
                 learned.held_out.load_arrays(part(model.tensors, "held_out"))

@@ -26,7 +26,7 @@ class Tested:
 
 
 class HeldOut:
-    """Keys and class indices of the nodes, and, for methods that allow it, what their prediction needs of the graph.
+    """Keys and class indices of nodes, and, for methods that allow it, what their prediction needs of the graph.
 
     Methods that must see the graph again test those nodes that a later batch has as context.
     """
@@ -39,9 +39,7 @@ class HeldOut:
     def __len__(self) -> int:
         return len(self.keys)
 
-    def chosen(
-        self, chances: NDArray[np.float64], labels: NDArray[np.int64], share: float
-    ) -> NDArray[np.bool_]:
+    def chosen(self, chances: NDArray[np.float64], labels: NDArray[np.int64], share: float) -> NDArray[np.bool_]:
         """Which labelled nodes of a batch to keep aside: about a share of each class, those of the least chance."""
         chosen = np.zeros(len(labels), dtype=bool)
         for label in np.unique(labels):

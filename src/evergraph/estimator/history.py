@@ -9,7 +9,7 @@ from evergraph.estimator.held_out import Tested
 
 
 class ClassAccuracy(Settings):
-    """A class on held-out nodes: how many could be tested, the share that is right, the change since the last step."""
+    """A class on held-out nodes: how many were tested, the share that is right, the change since the last step."""
 
     label: str | int
     nodes: int
@@ -18,8 +18,10 @@ class ClassAccuracy(Settings):
 
 
 class Rejection(Settings):
-    """Answers withheld. share: of held-out nodes; accuracy: of those answered; novel: of nodes of a new class before it
-    was learned, and novel_share: how many of these got no answer."""
+    """Answers withheld. below: the probability; share: of held-out nodes; accuracy: of those that were answered.
+
+    novel: nodes of classes that were new in this step; novel_share: of these, before they were learned.
+    """
 
     below: float
     share: float

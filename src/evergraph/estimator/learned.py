@@ -1,4 +1,4 @@
-"""Learned: all that a classifier has learned, and the steps that change it; each happens as a whole or not at all."""
+"""Learned: all that a classifier has learned, and the steps that change it, each as a whole or not at all."""
 
 import time
 from collections.abc import Iterator, Sequence
@@ -261,9 +261,7 @@ class Learned:
         self._record(step, prepared, begun, None)
         return Forgotten(len(rows), exact, f"{len(rows):,} nodes forgotten; {statement}")
 
-    def _check_unchanged(
-        self, prepared: Prepared, rows: NDArray[np.int64], place: NDArray[np.int64]
-    ) -> None:
+    def _check_unchanged(self, prepared: Prepared, rows: NDArray[np.int64], place: NDArray[np.int64]) -> None:
         other = np.flatnonzero(self._checks(prepared.graph, rows) != self.ledger.checks[place])
         if len(other):
             raise DataError(
@@ -284,14 +282,14 @@ class Learned:
         if self.config != other.config or self.schema != other.schema:
             what = "settings" if self.config != other.config else "columns, scaling or categories"
             raise DataError(
-                f"classifiers with the same settings and the same schema are wanted to merge, got other {what}; "
+                f"classifiers with the same settings and schema are wanted to merge, got other {what}; "
                 "begin both as copies of one classifier"
             )
         common = np.intersect1d(_keys(self), _keys(other))
         if len(common):
             raise DataError(
-                f"classifiers that learned different nodes are wanted to merge, got {len(common):,} nodes that both "
-                "have learned; forget them in one of them first"
+                f"classifiers that learned different nodes are wanted to merge, got {len(common):,} nodes that "
+                "both have learned; forget them in one of them first"
             )
         if self.classes:
             self._check_names(other.classes)
@@ -309,9 +307,7 @@ class Learned:
 
     # measuring and answering
 
-    def _record(
-        self, step: Step, prepared: Prepared | None, begun: float, novel: tuple[int, float] | None
-    ) -> None:
+    def _record(self, step: Step, prepared: Prepared | None, begun: float, novel: tuple[int, float] | None) -> None:
         """Test the held-out nodes, calibrate, and close a step."""
         tested = self.held_out.tested(
             self.learner,

@@ -138,6 +138,10 @@ class Analytic(StatisticsLearner):
         """What is in use now."""
         return self._fit()[0]
 
+    @property
+    def used_map(self) -> int:
+        return self._fit()[1]
+
     def changed(self) -> None:
         self._fitted = None
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
@@ -87,6 +88,12 @@ class Learner(ABC):
     def lasting_outputs(self, inputs: NDArray[Any]) -> Tensor:
         """The logits of rows of `lasting_inputs`, as the learner is now."""
         raise NotImplementedError
+
+    def embed(self, graph: Graph, rows: NDArray[np.int64] | None = None) -> NDArray[np.float32]:
+        """What the last layer sees of each row of a graph (all rows where None): (rows, width)."""
+        with torch.no_grad():
+            hidden: NDArray[np.float32] = self.net.model.embed(*self.inputs(graph, rows)).cpu().numpy()
+        return hidden
 
     def memory(self) -> MemoryUsage:
         """The memory of all that is kept of past tasks."""

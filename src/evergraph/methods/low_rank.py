@@ -27,6 +27,7 @@ class LowRankStatistics(Statistics):
     def __init__(self, maps: int, width: int, rank: int):
         self.width = width
         self.rank = rank
+        self.exact = False
         self.counts = np.zeros(0, dtype=np.int64)
         self._means = _Bytes.zeros((maps, 0, width))
         self._rows = _Bytes.zeros((maps, 0, width))

@@ -47,6 +47,8 @@ class Statistics(ABC):
     """What is kept of labelled rows: counts, means μ_c and the within-class scatter, for each of several maps φ."""
 
     counts: NDArray[np.int64]
+    exact: bool
+    """Whether rows that are taken out again leave no trace."""
 
     @property
     def n_classes(self) -> int:
@@ -117,6 +119,7 @@ class ClassStatistics(Statistics):
     def __init__(self, maps: int, width: int, *, gram: bool = True, precision: Precision = Precision.EXACT):
         self.width = width
         self.precision = precision
+        self.exact = precision is Precision.EXACT
         self.counts = np.zeros(0, dtype=np.int64)
         self.sums = np.zeros((maps, 0, width), dtype=np.int32)
         self._gram: list[NDArray[Any]] = []

@@ -15,7 +15,7 @@ from evergraph.data.graph import Graph
 from evergraph.data.stream import TaskView
 from evergraph.errors import DataError, StoreError
 from evergraph.methods.base import Kept, Learner
-from evergraph.methods.hop_features import Codes, HopFeatures
+from evergraph.methods.hop_features import STEP, Codes, HopFeatures
 from evergraph.methods.statistics import Matrix, Statistics
 from evergraph.replay.usage import MemoryUsage
 from evergraph.training.net import Net
@@ -88,6 +88,20 @@ class StatisticsLearner(Learner):
         """Take the training nodes of a view out again, in the graph in which they were learned."""
         self.statistics.forget(self.features(task.graph, task.train), task.train_labels)
         self.changed()
+
+    @property
+    def forgets_exactly(self) -> bool:
+        """Whether forgotten nodes leave no trace in the sums."""
+        return self.statistics.exact
+
+    def embed(self, graph: Graph, rows: NDArray[np.int64] | None = None) -> NDArray[np.float32]:
+        every = np.arange(graph.n_nodes) if rows is None else rows
+        return np.asarray(self.features(graph, every)[self.used_map] / np.float32(STEP))
+
+    @property
+    def used_map(self) -> int:
+        """The position of the set of hops that predictions are made with."""
+        return 0
 
     def lasting_inputs(self, graph: Graph, rows: NDArray[np.int64]) -> NDArray[Any]:
         return self.features(graph, rows).transpose(1, 0, 2)

@@ -40,7 +40,7 @@ def test_a_time_that_is_none_is_named_with_its_line(tmp_path: Path) -> None:
         text = stream.read()
     with gzip.open(path, "wt") as stream:
         stream.write(text.replace("p1,category-1,", "p1,category-1,soon"))
-    with pytest.raises(DataError, match=r"nodes.csv.gz line 3, column 'time', must be a finite number, got 'soon"):
+    with pytest.raises(DataError, match=r"nodes.csv.gz line 3, column 'time', must be a finite number .*'soon"):
         load_dataset("patents", data_dir=tmp_path)
 
 

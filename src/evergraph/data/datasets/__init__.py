@@ -15,7 +15,7 @@ from evergraph.data.datasets.entry import DatasetEntry, Locate, NoOptions, Remot
 from evergraph.data.datasets.fetch import cache_dir, locator
 from evergraph.data.datasets.files import FileOptions, read_graph
 from evergraph.data.graph import Graph
-from evergraph.data.standardise import Standardisation, standardise
+from evergraph.data.standardise import Standardisation, changes, standardise
 from evergraph.registry import Registry
 
 __all__ = [
@@ -100,7 +100,10 @@ def load_dataset(
         entry = DATASETS[name_or_path]
         graph = entry.load(chosen, locator(data_dir, download=download, progress=progress))
         graph = replace(graph, name=entry.name)
-    graph = standardise(graph, standardisation)
+    standard = standardise(graph, standardisation)
+    if isinstance(chosen, FileOptions):
+        standard = replace(standard, remarks=(*graph.remarks, *changes(graph, standard)))
+    graph = standard
     return graph if derived is None else derived.derive(graph)
 
 

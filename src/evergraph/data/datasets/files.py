@@ -1,53 +1,70 @@
 """A custom graph: an .npz archive, or an edge list beside a node table in CSV or Parquet."""
 
-from enum import Enum
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from evergraph.config import Settings
+from evergraph.config import Settings, changed_settings
 from evergraph.data.datasets.arrays import Arrays, about, read_arrays, require
 from evergraph.data.datasets.npz import KEYS, graph_from, no_features
-from evergraph.data.datasets.tables import Table, read_table
-from evergraph.data.graph import Graph, adjacency_from_edges, make_graph
+from evergraph.data.graph import Features, Graph, adjacency_from_edges, make_graph
 from evergraph.errors import ConfigError, DataError
-
-TABLES = (".csv", ".parquet")
-
-
-class Duplicates(Enum):
-    """What happens to an edge that is listed more than once."""
-
-    ERROR = "error"
-    MERGE = "merge"
+from evergraph.matrices import forbid_repeated
+from evergraph.tables import Batch, Duplicates, FeatureSchema, Table, batch_from_tables, read_table
+from evergraph.tables.batch import edge_ends, edge_weights
+from evergraph.tables.reading import SUFFIXES, table_suffix
+from evergraph.tables.values import is_number
 
 
 class FileOptions(Settings):
-    """How a file is read: the node table of an edge list, whether edges have a direction, repeated edges."""
+    """How a file is read: the node table of an edge list, its columns, direction and repeated edges.
+
+    ignore: columns that are no features; numbers, categories: columns whose kind is not to be guessed.
+    scale: numbers get mean 0 and deviation 1.
+    """
 
     nodes: Path | None = None
     directed: bool = True
     duplicates: Duplicates = Duplicates.ERROR
+    id_column: str | None = None
+    label_column: str | None = None
+    time_column: str | None = None
+    ignore: tuple[str, ...] = ()
+    numbers: tuple[str, ...] = ()
+    categories: tuple[str, ...] = ()
+    scale: bool = True
+
+
+COLUMN_OPTIONS = ("id_column", "label_column", "time_column", "ignore", "numbers", "categories", "scale")
 
 
 def read_graph(path: Path, options: FileOptions) -> Graph:
     """The graph in a file, by its suffix; DataError with one sentence for whatever is wrong with it."""
-    suffix = path.suffix.lower()
-    if suffix not in (".npz", *TABLES):
-        raise DataError(f"a graph file must end in .npz, .csv or .parquet, got {path} instead")
+    is_table = table_suffix(path) is not None
+    if not is_table and path.suffix.lower() != ".npz":
+        raise DataError(f"a graph file must end in .npz, {', '.join(SUFFIXES)}, got {path} instead")
     if not path.is_file():
         raise DataError(f"{path} must be a graph file, got no such file instead; check the path")
-    if suffix != ".npz":
+    if is_table:
         return graph_from_tables(path, options)
-    if options.nodes is not None:
-        raise ConfigError(f"a node table goes with an edge list, got one for {path.name} instead; leave it out")
+    _forbid_table_options(path, options)
     with about(path):
         arrays = read_arrays(path, (*KEYS, "edge_index", "x", "y"))
         return (
             _from_edge_index(arrays, path, options) if "edge_index" in arrays else _from_csr(arrays, path, options)
         )
+
+
+def _forbid_table_options(path: Path, options: FileOptions) -> None:
+    if options.nodes is not None:
+        raise ConfigError(f"a node table goes with an edge list, got one for {path.name} instead; leave it out")
+    changed = changed_settings(options)
+    for name in COLUMN_OPTIONS:
+        if name in changed:
+            raise ConfigError(f"{name} goes with a node table, got it for {path.name} instead; leave it out")
 
 
 def _from_csr(arrays: Arrays, path: Path, options: FileOptions) -> Graph:
@@ -79,79 +96,77 @@ def _from_edge_index(arrays: Arrays, path: Path, options: FileOptions) -> Graph:
 
 
 def graph_from_tables(path: Path, options: FileOptions) -> Graph:
-    """The layout source,target[,weight] for the edges and id,label[,time],features… for the nodes."""
-    edges = read_table(path)
-    nodes = read_table(options.nodes or _node_table(path))
-    rows = _rows_by_id(nodes)
-    labels, class_names = _labels(nodes)
-    ends = _ends(edges, "source", rows, nodes), _ends(edges, "target", rows, nodes)
-    weight = edges.numbers(["weight"])[:, 0] if "weight" in edges.columns else None
+    """The layout source,target[,weight] for the edges and id,label[,time],attributes… for the nodes."""
+    edges = read_table(path, verbatim=("source", "target"))
+    names = {options.id_column or "id", options.label_column or "label"}
+    nodes = read_table(options.nodes or _node_table(path), verbatim=names)
+    batch = batch_from_tables(
+        nodes,
+        None,
+        id_column=options.id_column,
+        label_column=options.label_column or "label",
+        time_column=options.time_column,
+        ignore=options.ignore,
+    )
+    labels, class_names = _labels(nodes, batch.labels)
+    ends = edge_ends(edges, batch.ids, nodes.name)
+    weight = edge_weights(edges, "weight") if "weight" in edges.columns else None
     with about(path):
-        adjacency = _adjacency(ends, weight, len(rows), options, edges)
-    names = tuple(name for name in nodes.columns if name not in ("id", "label", "time"))
-    times = nodes.doubles("time") if "time" in nodes.columns else None
-    with about(nodes.path):
+        adjacency = _adjacency(ends, weight, batch.n_nodes, options, edges.where)
+    features, feature_names, remarks = _features(batch, nodes.name, options)
+    with about(path if nodes.path is None else nodes.path):
         return make_graph(
             adjacency,
-            nodes.numbers(names) if names else None,
+            features,
             labels,
-            name=path.stem,
+            name=path.name.split(".")[0],
             class_names=class_names,
-            feature_names=names or None,
-            remarks=() if names else (no_features(nodes.path.name),),
-            times=times,
+            feature_names=feature_names,
+            remarks=remarks,
+            times=batch.times,
         )
+
+
+def _features(
+    batch: Batch, file: str, options: FileOptions
+) -> tuple[Features | None, tuple[str, ...] | None, tuple[str, ...]]:
+    """The features of a node table, their names, and what became of each column."""
+    schema = FeatureSchema.fit(batch, scale=options.scale, numbers=options.numbers, categories=options.categories)
+    features, remarks = schema.encode_with_remarks(batch)
+    said = (*(f"{file}: {line}" for line in schema.describe()), *remarks) if batch.attributes is not None else ()
+    if not schema.columns:
+        return None, None, (*said, no_features(file))
+    return features, schema.feature_names, said
 
 
 def _node_table(edges: Path) -> Path:
     """The table beside the edge list whose name has 'nodes' for 'edges', of the same kind if there is a choice."""
-    stem = edges.stem.replace("edges", "nodes") if "edges" in edges.stem else "nodes"
-    suffixes = sorted(TABLES, key=lambda suffix: suffix != edges.suffix.lower())
-    for suffix in suffixes:
+    own = table_suffix(edges) or ""
+    name = edges.name[: len(edges.name) - len(own)]
+    stem = name.replace("edges", "nodes") if "edges" in name else "nodes"
+    for suffix in sorted(SUFFIXES, key=lambda suffix: suffix != own):
         if edges.with_name(stem + suffix).is_file():
             return edges.with_name(stem + suffix)
     raise DataError(
-        f"the edge list {edges.name} needs its node table {stem}{suffixes[0]} or {stem}{suffixes[1]} in the same "
-        "folder, got neither instead; put it there or name it with the option nodes"
+        f"the edge list {edges.name} needs its node table {stem}{own} in the same folder (or as "
+        f"{', '.join(suffix for suffix in SUFFIXES if suffix != own)}), got none instead; "
+        "put it there or name it with the option nodes"
     )
 
 
-def _rows_by_id(nodes: Table) -> dict[str, int]:
-    rows: dict[str, int] = {}
-    for row, node in enumerate(nodes.text("id")):
-        if rows.setdefault(node, row) != row:
-            first = nodes.where(rows[node])
-            raise DataError(f"{nodes.where(row)} must have an id of its own, got {node!r} of {first} instead")
-    return rows
-
-
-def _ends(edges: Table, end: str, rows: dict[str, int], nodes: Table) -> NDArray[np.int64]:
-    ids = edges.text(end)
-    result = np.array([rows.get(node, -1) for node in ids], dtype=np.int64)
-    unknown = np.flatnonzero(result < 0)
-    if len(unknown):
-        raise DataError(
-            f"{edges.where(int(unknown[0]))} must have a {end} from {nodes.path.name}, got {ids[unknown[0]]!r} "
-            "instead; add the node or remove the edge"
-        )
-    return result
-
-
-def _labels(nodes: Table) -> tuple[NDArray[np.int64], tuple[str, ...] | None]:
+def _labels(nodes: Table, names: NDArray[np.object_]) -> tuple[NDArray[np.int64], tuple[str, ...] | None]:
     """Whole numbers as they are; anything else as names, numbered in their sorted order."""
-    text = nodes.text("label")
-    try:
-        numbers = np.array([float(value) for value in text])
-    except ValueError:
-        names, labels = np.unique(np.array(text), return_inverse=True)
-        return labels.astype(np.int64), tuple(names.tolist())
-    wrong = np.flatnonzero(~((numbers >= 0) & (numbers == np.floor(numbers)) & (numbers < 2**53)))
-    if len(wrong):
-        raise DataError(
-            f"{nodes.where(int(wrong[0]))} must have a whole number that is not negative, or a name, as its label, "
-            f"got {text[wrong[0]]} instead"
-        )
-    return numbers.astype(np.int64), None
+    for row, label in enumerate(names):
+        if label is None:
+            raise DataError(
+                f"{nodes.where(row)} must have a label, got '' instead; "
+                "fill it in or remove the row, since a run needs every label"
+            )
+    text = [str(label) for label in names]
+    if all(map(is_number, text)) and all(float(label) < 2**53 for label in text):
+        return np.array([int(float(label)) for label in text], dtype=np.int64), None
+    found, labels = np.unique(np.array(text), return_inverse=True)
+    return labels.astype(np.int64), tuple(found.tolist())
 
 
 def _adjacency(
@@ -159,26 +174,14 @@ def _adjacency(
     weight: NDArray[np.float32] | None,
     n_nodes: int,
     options: FileOptions,
-    table: Table | None = None,
+    where: Callable[[int], str] = "edge {}".format,
 ) -> sparse.csr_array:
     """Edges as an adjacency, both ways where they have no direction; repeated ones as the options say."""
     low, high = ends if options.directed else (np.minimum(*ends), np.maximum(*ends))
     if options.duplicates is Duplicates.ERROR:
-        _forbid_duplicates(low, high, table)
+        forbid_repeated((low, high), where)
     if not options.directed:
         back = low != high
         low, high = np.concatenate([low, high[back]]), np.concatenate([high, low[back]])
         weight = None if weight is None else np.concatenate([weight, weight[back]])
     return adjacency_from_edges(low, high, n_nodes, weight, merge_duplicates=True)
-
-
-def _forbid_duplicates(source: NDArray[np.int64], target: NDArray[np.int64], table: Table | None) -> None:
-    order = np.lexsort((np.arange(len(source)), target, source))
-    same = (np.diff(source[order]) == 0) & (np.diff(target[order]) == 0)
-    if same.any():
-        row = int(order[1:][same].min())
-        place = f"edge {row}" if table is None else table.where(row)
-        raise DataError(
-            f"every edge must be listed once, got {place} again instead ({int(same.sum())} repeated edges); "
-            "remove them or set duplicates to merge"
-        )

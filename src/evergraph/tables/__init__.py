@@ -1,0 +1,29 @@
+"""A person's files and frames: tables, batches of nodes and edges, and the schema that makes numbers of columns."""
+
+from evergraph.tables.adapters import (
+    batch_from_arrays,
+    batch_from_frames,
+    batch_from_networkx,
+    batch_from_pyg,
+    to_batch,
+)
+from evergraph.tables.batch import Batch, Duplicates, batch_from_tables, read_batch
+from evergraph.tables.reading import read_table
+from evergraph.tables.schema import ColumnKind, FeatureSchema
+from evergraph.tables.table import Table
+
+__all__ = [
+    "Batch",
+    "ColumnKind",
+    "Duplicates",
+    "FeatureSchema",
+    "Table",
+    "batch_from_arrays",
+    "batch_from_frames",
+    "batch_from_networkx",
+    "batch_from_pyg",
+    "batch_from_tables",
+    "read_batch",
+    "read_table",
+    "to_batch",
+]

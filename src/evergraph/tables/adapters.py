@@ -1,0 +1,289 @@
+"""Batches from what other libraries hold: pandas frames, NetworkX graphs, PyG data, scipy matrices and arrays.
+
+No library is imported here: objects are known by what they have.
+"""
+
+from collections.abc import Collection
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+
+from evergraph.errors import ConfigError, DataError
+from evergraph.matrices import adjacency_from_edges, checked_adjacency, checked_features
+from evergraph.tables.batch import (
+    ID,
+    SOURCE,
+    TARGET,
+    TIME,
+    Batch,
+    Duplicates,
+    batch_from_tables,
+    checked_ids,
+    tidied,
+    time_values,
+)
+from evergraph.tables.labels import labels_of
+from evergraph.tables.table import Table
+
+DIRECTIONS = "directions of the edges are not used (directed=True keeps them)"
+WEIGHTS = "edge weights are not used (weighted=True keeps them)"
+
+
+def to_batch(graph: Any, labels: ArrayLike | None = None, **options: Any) -> Batch:
+    """Whatever holds a graph as a Batch.
+
+    A Batch as it is; a PyG Data; a NetworkX graph; a frame of nodes or a pair (nodes, edges); a pair (adjacency,
+    features) of scipy and an array. `labels` take the place of those in the graph; options are the adapter's.
+    """
+    if isinstance(graph, Batch):
+        if options:
+            raise ConfigError(f"a Batch as it is is wanted, got the option {next(iter(options))} too; leave it out")
+        batch = graph
+    elif hasattr(graph, "edge_index"):
+        batch = batch_from_pyg(graph, **options)
+    elif _is_networkx(graph):
+        batch = batch_from_networkx(graph, **options)
+    elif _is_frame(graph):
+        batch = batch_from_frames(graph, **options)
+    elif isinstance(graph, tuple | list) and len(graph) == 2 and _is_frame(graph[0]):
+        batch = batch_from_frames(graph[0], graph[1], **options)
+    elif isinstance(graph, tuple | list) and len(graph) == 2 and sparse.issparse(graph[0]):
+        batch = batch_from_arrays(graph[0], graph[1], **options)
+    else:
+        raise DataError(
+            "a graph is wanted: a Batch, a PyG Data, a NetworkX graph, a pair of pandas frames (nodes, edges) or a "
+            f"pair (adjacency, features), got {type(graph).__name__} instead"
+        )
+    return batch if labels is None else batch.with_labels(labels)
+
+
+def _is_frame(value: object) -> bool:
+    return hasattr(value, "columns") and hasattr(value, "index") and hasattr(value, "iloc")
+
+
+def _is_networkx(value: object) -> bool:
+    return all(hasattr(value, name) for name in ("nodes", "edges", "is_directed", "is_multigraph"))
+
+
+# pandas
+
+
+def batch_from_frames(
+    nodes: Any,
+    edges: Any = None,
+    *,
+    id_column: str | None = None,
+    label_column: str | None = None,
+    time_column: str | None = None,
+    ignore: Collection[str] = (),
+    source_column: str = SOURCE,
+    target_column: str = TARGET,
+    weight_column: str | None = None,
+    directed: bool = False,
+    duplicates: Duplicates = Duplicates.ERROR,
+    label_optional: bool = False,
+) -> Batch:
+    """Pandas frames of nodes and edges; the ids are the column `id`, or the index where there is none."""
+    table = table_from_frame(nodes, "the node frame")
+    ids = None
+    if id_column is None and ID not in table.columns:
+        ids = checked_ids(np.asarray(nodes.index.to_numpy()), table)
+    return batch_from_tables(
+        table,
+        None if edges is None else table_from_frame(edges, "the edge frame"),
+        ids=ids,
+        id_column=id_column,
+        label_column=label_column,
+        time_column=time_column,
+        ignore=ignore,
+        source_column=source_column,
+        target_column=target_column,
+        weight_column=weight_column,
+        directed=directed,
+        duplicates=duplicates,
+        label_optional=label_optional,
+    )
+
+
+def table_from_frame(frame: Any, name: str) -> Table:
+    """A pandas frame as a table; categories and other types of pandas become what they stand for."""
+    if not _is_frame(frame):
+        raise DataError(f"{name} must be a pandas DataFrame, got {type(frame).__name__} instead")
+    names = [str(column) for column in frame.columns]
+    if len(set(names)) < len(names) or getattr(frame.columns, "nlevels", 1) > 1:
+        raise DataError(f"{name} must name every column once, got {', '.join(names)} instead")
+    if not len(frame):
+        raise DataError(f"{name} must have at least one row, got none instead")
+    columns = {name: _series(frame.iloc[:, at]) for at, name in enumerate(names)}
+    return Table(name, columns)
+
+
+def _series(series: Any) -> NDArray[Any]:
+    """A column of pandas as numpy: one of numpy's own types as it is, any other as objects."""
+    if isinstance(series.dtype, np.dtype):
+        return np.asarray(series.to_numpy())
+    if hasattr(series.dtype, "tz"):
+        return np.asarray(series.to_numpy(dtype="datetime64[us]"))
+    return np.asarray(series.astype(object).to_numpy(), dtype=object)
+
+
+# NetworkX
+
+
+def batch_from_networkx(
+    graph: Any,
+    *,
+    label: str | None = None,
+    time: str | None = None,
+    weight: str | None = None,
+    ignore: Collection[str] = (),
+    directed: bool = False,
+) -> Batch:
+    """A NetworkX graph whose nodes have attributes; a node without one has a missing value.
+
+    weight: the attribute of edges that is their weight; parallel edges of a multigraph are added.
+    """
+    if not graph.number_of_nodes():
+        raise DataError("the graph must have at least one node, got an empty graph instead")
+    given = list(graph.nodes(data=True))
+    names = dict.fromkeys(name for _, attributes in given for name in attributes)
+    columns = {str(name): _column([attributes.get(name) for _, attributes in given]) for name in names}
+    table = Table("the NetworkX graph", columns)
+    ids = checked_ids(_column([node for node, _ in given]), table)
+    made = batch_from_tables(table, None, ids=ids, label_column=label, time_column=time, ignore=ignore)
+    rows = {node: row for row, (node, _) in enumerate(given)}
+    ends = [(rows[edge[0]], rows[edge[1]]) for edge in graph.edges()]
+    source, target = np.array(ends, dtype=np.int64).reshape(-1, 2).T
+    values = None if weight is None else _edge_weights(graph, weight)
+    adjacency = adjacency_from_edges(source, target, len(ids), values, merge_duplicates=True)
+    one_way = bool(graph.is_directed())
+    if not one_way:
+        adjacency = sparse.csr_array(adjacency.maximum(adjacency.T))
+    adjacency, remarks = tidied(adjacency, directed=directed and one_way, weighted=weight is not None)
+    if one_way and not directed:
+        remarks = (DIRECTIONS, *remarks)
+    return replace(made, adjacency=adjacency, directed=directed and one_way, remarks=remarks)
+
+
+def _edge_weights(graph: Any, name: str) -> NDArray[np.float32]:
+    values = [weight for *_, weight in graph.edges(data=name)]
+    for (*ends, _), value in zip(graph.edges(data=name), values, strict=True):
+        number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
+        if not number or not 0 <= value <= np.finfo(np.float32).max:
+            raise DataError(
+                f"the edge {ends[0]!r} to {ends[1]!r} must have a {name} that is finite and not negative, "
+                f"got {value!r} instead"
+            )
+    return np.array(values, dtype=np.float32)
+
+
+def _column(values: list[Any]) -> NDArray[Any]:
+    """Values as objects, whatever they are."""
+    result = np.empty(len(values), dtype=object)
+    result[:] = values
+    return result
+
+
+# arrays
+
+
+def batch_from_arrays(
+    adjacency: sparse.sparray | sparse.spmatrix,
+    features: ArrayLike | sparse.sparray | sparse.spmatrix | None,
+    labels: ArrayLike | None = None,
+    *,
+    ids: ArrayLike | None = None,
+    times: ArrayLike | None = None,
+    directed: bool = False,
+    weighted: bool = False,
+) -> Batch:
+    """A scipy adjacency and numbers without names, which are taken as given.
+
+    Ids are the row numbers unless they are given. Labels -1, None, NaN and "" are missing ones.
+    """
+    matrix = checked_adjacency(adjacency)
+    n_nodes = int(matrix.shape[0])
+    table = Table("the nodes", {ID: np.arange(n_nodes)})
+    names = np.arange(n_nodes) if ids is None else checked_ids(np.asarray(ids), table)
+    made, remarks = tidied(matrix, directed=directed, weighted=weighted)
+    if not directed and (matrix != matrix.T).nnz:
+        remarks = (DIRECTIONS, *remarks)
+    if not weighted and np.any(matrix.data != 1):
+        remarks = (WEIGHTS, *remarks)
+    return Batch(
+        ids=names,
+        labels=np.full(n_nodes, None, dtype=object) if labels is None else labels_of(labels, n_nodes),
+        adjacency=made,
+        attributes=None if features is None else checked_features(features, n_nodes),
+        times=None if times is None else _times(times, n_nodes),
+        directed=directed,
+        remarks=remarks,
+        named=ids is not None,
+    )
+
+
+def _times(times: ArrayLike, n_nodes: int) -> NDArray[np.float64]:
+    values = np.asarray(times)
+    if values.shape != (n_nodes,):
+        raise DataError(f"there must be one time for each of the {n_nodes} nodes, got shape {values.shape} instead")
+    return time_values(Table("the nodes", {TIME: values}), TIME)
+
+
+# PyTorch Geometric
+
+
+def batch_from_pyg(data: Any, *, directed: bool = False, weighted: bool = False) -> Batch:
+    """A torch_geometric Data: edge_index, and x, y, train_mask and edge_weight where it has them.
+
+    Labels outside of train_mask are missing, and so is -1.
+    """
+    if getattr(data, "edge_index", None) is None:
+        raise DataError(
+            f"a Data with edge_index is wanted, got {type(data).__name__} without it instead; build it first"
+        )
+    ends = _array(data.edge_index)
+    if ends.ndim != 2 or len(ends) != 2 or ends.dtype.kind not in "iu":
+        came = f"{ends.dtype} of shape {ends.shape}"
+        raise DataError(f"edge_index must be two rows of whole numbers, got {came} instead")
+    n_nodes = int(data.num_nodes)
+    weight = _pyg_weight(data, ends.shape[1])
+    adjacency = adjacency_from_edges(
+        ends[0].astype(np.int64), ends[1].astype(np.int64), n_nodes, weight, merge_duplicates=True
+    )
+    x = getattr(data, "x", None)
+    y = getattr(data, "y", None)
+    batch = batch_from_arrays(
+        adjacency,
+        None if x is None else _array(x),
+        None if y is None else _pyg_labels(data, _array(y)),
+        directed=directed,
+        weighted=weighted,
+    )
+    if getattr(data, "edge_attr", None) is not None:
+        return replace(batch, remarks=(*batch.remarks, "edge_attr is not used; edge_weight would be"))
+    return batch
+
+
+def _pyg_weight(data: Any, n_edges: int) -> NDArray[np.float32] | None:
+    given = getattr(data, "edge_weight", None)
+    weight = None if given is None else _array(given).reshape(-1).astype(np.float32)
+    if weight is not None and len(weight) != n_edges:
+        raise DataError(f"there must be one edge_weight for each of the {n_edges} edges, got {len(weight)} instead")
+    return weight
+
+
+def _pyg_labels(data: Any, labels: NDArray[Any]) -> NDArray[np.object_]:
+    labels = labels[:, 0] if labels.ndim == 2 and labels.shape[1] == 1 else labels
+    named = labels_of(labels, int(data.num_nodes))
+    mask = getattr(data, "train_mask", None)
+    if mask is not None:
+        named[~_array(mask).astype(bool)] = None
+    return named
+
+
+def _array(tensor: Any) -> NDArray[Any]:
+    """A tensor of torch, wherever it is, or an array."""
+    return np.asarray(tensor.detach().cpu().numpy() if hasattr(tensor, "detach") else tensor)

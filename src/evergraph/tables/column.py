@@ -1,0 +1,279 @@
+"""The columns of a schema: numbers, flags and categories; each encodes itself and says what it does."""
+
+from enum import StrEnum
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field, model_validator
+
+from evergraph.config import Settings
+from evergraph.errors import DataError
+from evergraph.tables.table import LARGEST, Table
+from evergraph.tables.values import Content, Values
+
+CUT = 10.0
+"""Standard deviations from the mean at which scaled numbers are cut."""
+HEAVY = 100.0
+"""The largest magnitude over the median one from which a column is taken as a logarithm."""
+SHOWN = 6
+"""Categories that are named in a line."""
+
+Encoded = tuple[NDArray[np.float32], list[str]]
+
+
+class ColumnKind(StrEnum):
+    """What a column of features is."""
+
+    NUMBER = "number"
+    FLAG = "flag"
+    CATEGORY = "category"
+
+
+class _Column(Settings):
+    """name: as in the table. gaps: whether the first batch had missing values; they have a feature of their own."""
+
+    name: str
+    gaps: bool = False
+
+    @property
+    def _gap_name(self) -> tuple[str, ...]:
+        return (f"{self.name} (missing)",) if self.gaps else ()
+
+    def _refuse_gaps(self, table: Table, values: Values) -> None:
+        rows = np.flatnonzero(values.missing)
+        if len(rows) and not self.gaps:
+            raise table.refusal(
+                int(rows[0]),
+                self.name,
+                "filled in, as in the first batch, which had no gaps",
+                f"; fill it in ({len(rows):,} rows)",
+            )
+
+    def _with_gaps(self, features: NDArray[np.float32], missing: NDArray[np.bool_]) -> NDArray[np.float32]:
+        if not self.gaps:
+            return features
+        return np.hstack([features, missing[:, None].astype(np.float32)])
+
+    def _gaps_described(self) -> str:
+        return "; missing values are marked in a feature of their own" if self.gaps else ""
+
+
+class NumberColumn(_Column):
+    """Numbers x, as z = (f(x) - mean) / deviation, cut at ±CUT, with f(x) = x or sign(x) log(1 + |x| / unit).
+
+    count, total, squares: n, Σ (f(x) - centre) and Σ (f(x) - centre)² of all values so far; centre: a fixed number
+    near the mean, so that nothing cancels. scaled: where false, features are the numbers as given.
+    """
+
+    kind: Literal["number"] = "number"
+    unit: float | None = Field(None, gt=0)
+    scaled: bool = True
+    centre: float = 0.0
+    count: int = Field(1, ge=1)
+    total: float = 0.0
+    squares: float = Field(0.0, ge=0)
+
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        return (self.name, *self._gap_name)
+
+    @property
+    def mean(self) -> float:
+        """centre + total / n."""
+        return self.centre + self.total / self.count
+
+    @property
+    def deviation(self) -> float:
+        """√(squares / n - (total / n)²)."""
+        return float(np.sqrt(max(self.squares / self.count - (self.total / self.count) ** 2, 0.0)))
+
+    @classmethod
+    def fit(cls, name: str, numbers: NDArray[np.float64], *, gaps: bool, scaled: bool) -> "NumberColumn":
+        """From finite numbers, without the missing ones."""
+        unit = _unit(numbers) if scaled else None
+        taken = _transformed(numbers, unit)
+        column = cls(name=name, gaps=gaps, unit=unit, scaled=scaled, centre=float(taken.mean()))
+        return column._added(taken, before=0)
+
+    def _added(self, taken: NDArray[np.float64], before: int) -> "NumberColumn":
+        off = taken - self.centre
+        sums = {
+            "count": before + len(off),
+            "total": (self.total if before else 0.0) + float(off.sum()),
+            "squares": (self.squares if before else 0.0) + float(off @ off),
+        }
+        return self.model_copy(update=sums)
+
+    def updated(self, table: Table) -> "NumberColumn":
+        """With the numbers of a later table added to the sums."""
+        numbers = self._numbers(table)
+        return self._added(_transformed(numbers[~np.isnan(numbers)], self.unit), self.count)
+
+    def _numbers(self, table: Table) -> NDArray[np.float64]:
+        values = table.values(self.name)
+        if values.missing.all():
+            self._refuse_gaps(table, values)
+            return np.full(table.n_rows, np.nan)
+        if values.content is not Content.NUMBERS:
+            row = table.first_other(self.name)
+            raise table.refusal(row, self.name, "a number as in the first batch", "; mend it or learn a new model")
+        assert values.numbers is not None
+        self._refuse_gaps(table, values)
+        return finite(table, self.name, values.numbers)
+
+    def encode(self, table: Table) -> Encoded:
+        numbers = self._numbers(table)
+        missing = np.isnan(numbers)
+        taken = _transformed(numbers, self.unit)
+        remarks = []
+        if self.scaled:
+            deviation = self.deviation
+            z = (taken - self.mean) / deviation if deviation > 0 else np.zeros_like(taken)
+            far = int(np.count_nonzero(np.abs(z) > CUT))
+            if far:
+                remarks.append(f"{table.name}: {far:,} values of {self.name!r} cut at {CUT:g} standard deviations")
+            taken = np.clip(z, -CUT, CUT)
+        taken = np.where(missing, 0.0 if self.scaled else self.mean, taken)
+        return self._with_gaps(taken[:, None].astype(np.float32), missing), remarks
+
+    def filled(self, table: Table) -> int:
+        """The features of a table that are not zero."""
+        return table.n_rows if self.scaled else int(np.count_nonzero(self.encode(table)[0]))
+
+    def described(self) -> str:
+        if not self.scaled:
+            return f"{self.name}: number, as given{self._gaps_described()}"
+        log = "" if self.unit is None else f"wide range, so sign(x) log(1 + |x| / {self.unit:.4g}), then "
+        filled = "; missing values become the mean and are marked in a feature of their own" if self.gaps else ""
+        scaling = f"scaled (mean {self.mean:.4g}, standard deviation {self.deviation:.4g})"
+        return f"{self.name}: number, {log}{scaling}, cut at ±{CUT:g}{filled}"
+
+
+class FlagColumn(_Column):
+    """True or false, as 1 and 0."""
+
+    kind: Literal["flag"] = "flag"
+
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        return (self.name, *self._gap_name)
+
+    def encode(self, table: Table) -> Encoded:
+        values = table.values(self.name)
+        self._refuse_gaps(table, values)
+        if values.numbers is None:
+            numbers = np.full(table.n_rows, np.nan)
+            wrong = np.flatnonzero(~values.missing)
+        else:
+            numbers = values.numbers
+            wrong = np.flatnonzero(~values.missing & (numbers != 0) & (numbers != 1))
+        if len(wrong):
+            raise table.refusal(
+                int(wrong[0]),
+                self.name,
+                "0 or 1, as in the first batch",
+                "; mend it, or learn a new model that takes the column as a number",
+            )
+        return self._with_gaps(np.nan_to_num(numbers)[:, None].astype(np.float32), values.missing), []
+
+    def filled(self, table: Table) -> int:
+        """The features of a table that are not zero."""
+        return int(np.count_nonzero(self.encode(table)[0]))
+
+    def described(self) -> str:
+        return f"{self.name}: flag, 0 or 1{self._gaps_described()}"
+
+
+class CategoryColumn(_Column):
+    """One of a few words, as one-hot features; a word that is new later has only zeros."""
+
+    kind: Literal["category"] = "category"
+    categories: tuple[str, ...] = Field(min_length=1)
+
+    @model_validator(mode="after")
+    def _in_order(self) -> "CategoryColumn":
+        if list(self.categories) != sorted(set(self.categories)):
+            raise ValueError("different categories in sorted order are wanted, got others instead")
+        return self
+
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        return (*(f"{self.name}={category}" for category in self.categories), *self._gap_name)
+
+    def encode(self, table: Table) -> Encoded:
+        words, missing = category_words(table, self.name)
+        place = {word: at for at, word in enumerate(self.categories)}
+        codes = np.array([place.get(word, -1) if word is not None else -2 for word in words], dtype=np.int64)
+        fresh = np.flatnonzero(codes == -1)
+        if len(fresh) and not (codes >= 0).any() and table.values(self.name).content is Content.NUMBERS:
+            raise table.refusal(
+                int(fresh[0]), self.name, f"one of {_some(self.categories)}, as in the first batch", "; mend it"
+            )
+        features = np.zeros((table.n_rows, len(self.categories)), dtype=np.float32)
+        known = np.flatnonzero(codes >= 0)
+        features[known, codes[known]] = 1
+        remarks = []
+        if len(fresh):
+            names = sorted({str(words[row]) for row in fresh.tolist()})
+            remarks.append(
+                f"{table.name}: {_some(tuple(names))} of {self.name!r} not in the first batch, "
+                f"so {len(fresh):,} rows have no category"
+            )
+        if missing.any() and not self.gaps:
+            remarks.append(f"{table.name}: {int(missing.sum()):,} rows without {self.name!r} have no category")
+        return self._with_gaps(features, missing), remarks
+
+    def filled(self, table: Table) -> int:
+        """The features of a table that are not zero: one a row."""
+        return table.n_rows
+
+    def described(self) -> str:
+        return f"{self.name}: category of {len(self.categories)} ({_some(self.categories)}){self._gaps_described()}"
+
+
+def category_words(table: Table, name: str) -> tuple[list[str | None], NDArray[np.bool_]]:
+    """The words of a column, None where one is missing; whole numbers as they are written without a point."""
+    values = table.values(name)
+    if values.content is Content.OTHER:
+        raise DataError(f"{table.name}, column {name!r}, must hold words or numbers, got other objects instead")
+    if values.text is not None:
+        return values.text.tolist(), values.missing
+    column = table.column(name).tolist()
+    return [
+        None if gone else _word(value) for value, gone in zip(column, values.missing, strict=True)
+    ], values.missing
+
+
+def _word(value: object) -> str:
+    """The same word for 1, 1.0 and "1.0", as gaps in a column turn one into another."""
+    text = str(value).strip()
+    whole = isinstance(value, float) or text.endswith(".0")
+    return str(int(float(text))) if whole and float(text).is_integer() else text
+
+
+def _some(words: tuple[str, ...]) -> str:
+    shown = ", ".join(map(repr, words[:SHOWN]))
+    return shown if len(words) <= SHOWN else f"{shown} and {len(words) - SHOWN} more"
+
+
+def finite(table: Table, name: str, numbers: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Numbers, and NaN for missing ones; anything that 32 bits cannot hold raises."""
+    bad = np.flatnonzero(np.abs(np.nan_to_num(numbers, posinf=np.inf, neginf=-np.inf)) > LARGEST)
+    if len(bad):
+        raise table.too_large(int(bad[0]), name, numbers[bad[0]])
+    return numbers
+
+
+def _unit(numbers: NDArray[np.float64]) -> float | None:
+    """The median magnitude, zeros apart, of a column whose largest is HEAVY times that; None for any other."""
+    size = np.abs(numbers[numbers != 0])
+    if not len(size):
+        return None
+    middle = float(np.median(size))
+    return middle if size.max() > HEAVY * middle else None
+
+
+def _transformed(numbers: NDArray[np.float64], unit: float | None) -> NDArray[np.float64]:
+    """f(x) = x, or sign(x) log(1 + |x| / unit)."""
+    return numbers if unit is None else np.sign(numbers) * np.log1p(np.abs(numbers) / unit)

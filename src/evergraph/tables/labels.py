@@ -1,0 +1,92 @@
+"""Labels by the person's own names: text or whole numbers, None where one is missing."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from evergraph.errors import DataError
+from evergraph.tables.table import Table
+from evergraph.tables.values import is_missing, is_number
+
+WANTED = "a name or a whole number that is not negative"
+
+
+def label_values(table: Table, name: str) -> NDArray[np.object_]:
+    """A column of labels; all of a text file are text, so that 3 is the same class in every file."""
+    values = table.column(name).tolist()
+    labels = _text_labels(values) if table.is_text else [_name(value) for value in values]
+    for row, label in enumerate(labels):
+        if label is _REFUSED or _is_unfit(label):
+            raise table.refusal(row, name, WANTED, "; leave the label empty where it is not known")
+    _forbid_mixture(labels, lambda row: table.refusal(row, name, "text or a whole number as the labels before it"))
+    return _objects(labels)
+
+
+def labels_of(given: ArrayLike, n_nodes: int) -> NDArray[np.object_]:
+    """Labels in memory: a list, an array or a pandas column; None, NaN, "" and -1 are missing ones."""
+    values = list(given) if not isinstance(given, np.ndarray) else given.tolist()  # type: ignore[arg-type]
+    if len(values) != n_nodes or (isinstance(given, np.ndarray) and given.ndim != 1):
+        raise DataError(f"there must be one label for each of the {n_nodes} nodes, got {np.shape(given)} instead")
+    labels = [_name(value) for value in values]
+    labels = [None if label == -1 and not isinstance(label, bool) else label for label in labels]
+    for row, label in enumerate(labels):
+        if label is _REFUSED or _is_unfit(label):
+            raise DataError(
+                f"label {row + 1} must be {WANTED}, got {values[row]!r} instead; use None where it is not known"
+            )
+    _forbid_mixture(
+        labels,
+        lambda row: DataError(
+            f"label {row + 1} must be text or a whole number as the labels before it, got {values[row]!r} instead"
+        ),
+    )
+    return _objects(labels)
+
+
+_REFUSED = object()
+
+
+def _text_labels(values: list[Any]) -> list[object]:
+    """Labels of a text file; where all are numbers, 2.0 is 2 (a column with gaps is often written so)."""
+    labels: list[object] = [None if is_missing(value) else str(value).strip() for value in values]
+    words = {str(label) for label in labels if label is not None}
+    if not all(map(is_number, words)):
+        return labels
+    whole = {word: str(int(float(word))) for word in words if "." in word and float(word).is_integer()}
+    return [whole.get(str(label), label) for label in labels]
+
+
+def _name(value: Any) -> object:
+    """A value as a label: text without blanks, a whole number as int, None where missing, else _REFUSED."""
+    if is_missing(value):
+        return None
+    value = value.item() if isinstance(value, np.generic) else value
+    if isinstance(value, str):
+        return value.strip()
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    return value if isinstance(value, bool | int | float) else _REFUSED
+
+
+def _is_unfit(label: object) -> bool:
+    """Whether this is a number, but not a whole one from 0."""
+    if isinstance(label, str) and not is_number(label):
+        return False
+    number = float(label) if isinstance(label, str | int | float) else 0.0
+    return number < 0 or not number.is_integer()
+
+
+def _forbid_mixture(labels: list[object], refusal: Any) -> None:
+    """Raise where text and numbers are mixed, since 3 and "3" would be two classes."""
+    kinds = [None if label is None else isinstance(label, str) for label in labels]
+    first = next((kind for kind in kinds if kind is not None), None)
+    for row, kind in enumerate(kinds):
+        if kind is not None and kind != first:
+            raise refusal(row)
+
+
+def _objects(labels: list[object]) -> NDArray[np.object_]:
+    result = np.empty(len(labels), dtype=object)
+    result[:] = labels
+    return result

@@ -1,0 +1,193 @@
+"""Reading tables: CSV with commas, semicolons or tabs, also gzipped, and Parquet."""
+
+import csv
+import gzip
+import io
+import re
+import zlib
+from collections.abc import Collection, Iterator
+from pathlib import Path
+from typing import Any, TextIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evergraph.errors import DataError
+from evergraph.tables.table import Table
+from evergraph.tables.values import is_missing
+
+SUFFIXES = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".parquet")
+CHUNK = 50_000
+"""Lines that are read as text before their numbers are stored as numbers."""
+SEPARATORS = {",": "a comma", ";": "a semicolon", "\t": "a tab"}
+
+
+def table_suffix(path: Path) -> str | None:
+    """The suffix by which a file is a table, in small letters; None where it is none."""
+    name = path.name.lower()
+    return next((suffix for suffix in SUFFIXES if name.endswith(suffix)), None)
+
+
+def read_table(path: str | Path, *, verbatim: Collection[str] | None = None) -> Table:
+    """The table in a file of one of SUFFIXES, with at least one row.
+
+    verbatim: the columns whose text must stay as it is in a text file (ids, labels); all unless they are named.
+    Whole numbers that are written as Python writes them become int64, of the other columns any numbers float64.
+    """
+    path = Path(path)
+    suffix = table_suffix(path)
+    if suffix is None:
+        raise DataError(f"a table must end in {', '.join(SUFFIXES)}, got {path} instead; rename or convert it")
+    if not path.is_file():
+        came = "a folder" if path.is_dir() else "no such file"
+        raise DataError(f"{path} must be a CSV or Parquet file, got {came} instead; check the path")
+    try:
+        table = _read_parquet(path) if suffix == ".parquet" else _read_csv(path, suffix, verbatim)
+    except OSError as error:
+        raise DataError(f"{path} must be a readable file, got an error instead ({error.strerror})") from None
+    if not table.n_rows:
+        raise DataError(f"{path.name} must have at least one row, got none instead")
+    return table
+
+
+def _read_csv(path: Path, suffix: str, verbatim: Collection[str] | None) -> Table:
+    try:
+        with _opened(path) as stream:
+            first = stream.readline()
+            separator = "\t" if suffix.startswith(".tsv") else _separator(path.name, first)
+            reader = csv.reader(_rest(first, stream), delimiter=separator, skipinitialspace=True, strict=True)
+            return _parsed(path, reader, verbatim)
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        raise DataError(
+            f"{path.name} must be a complete gzip file, got a broken one instead ({error}); copy it again"
+        ) from None
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise DataError(f"{path.name} must be a CSV file in UTF-8, got another format instead ({error})") from None
+
+
+def _opened(path: Path) -> TextIO:
+    if path.suffix.lower() == ".gz":
+        return io.TextIOWrapper(gzip.open(path), encoding="utf-8-sig", newline="")
+    return path.open(encoding="utf-8-sig", newline="")
+
+
+def _rest(first: str, stream: TextIO) -> Iterator[str]:
+    yield from (first,) if first else ()
+    yield from stream
+
+
+def _separator(name: str, header: str) -> str:
+    """The separator in the line of column names, outside of quotes; a comma where there is a single column."""
+    bare = re.sub(r'"[^"]*"', "", header)
+    found = [separator for separator in SEPARATORS if separator in bare]
+    if len(found) > 1:
+        came = " and ".join(SEPARATORS[separator] for separator in found)
+        raise DataError(
+            f"{name} must separate its columns by one sign throughout, got both {came} in the line of column names "
+            'instead; put names that contain one into quotes ("a;b")'
+        )
+    return found[0] if found else ","
+
+
+def _parsed(path: Path, reader: Any, verbatim: Collection[str] | None) -> Table:
+    """Header and rows of a CSV reader; a row of another length than the header raises."""
+    header = [name.strip() for name in next(reader, [])]
+    if not header:
+        raise DataError(f"{path.name} must start with a line of column names, got an empty file instead")
+    if len(set(header)) < len(header):
+        raise DataError(f"{path.name} must name every column once, got {', '.join(header)} instead")
+    keep = [verbatim is None or name in verbatim for name in header]
+    parts: list[list[NDArray[Any]]] = [[] for _ in header]
+    lines: list[int] = []
+    rows: list[list[str]] = []
+
+    def store() -> None:
+        for part, texts, kept in zip(parts, zip(*rows, strict=True), keep, strict=rows != []):
+            part.append(_compact(texts, verbatim=kept))
+        rows.clear()
+
+    for row in reader:
+        if not row:
+            continue
+        if len(row) != len(header):
+            raise DataError(
+                f"{path.name} line {reader.line_num} must have {len(header)} values, got {len(row)} instead"
+            )
+        rows.append(row)
+        lines.append(reader.line_num)
+        if len(rows) == CHUNK:
+            store()
+    store()
+    columns = {name: _joined(part) for name, part in zip(header, parts, strict=True)}
+    return Table(path.name, columns, np.array(lines, dtype=np.int64), path)
+
+
+def _compact(texts: tuple[str, ...], *, verbatim: bool) -> NDArray[Any]:
+    """Text as numbers where nothing is lost by it, or where nobody needs it as it was; else as it is."""
+    column = np.array([*texts, None], dtype=object)[:-1]
+    try:
+        whole = column.astype(np.int64)
+        if [str(value) for value in whole.tolist()] == list(texts):
+            return whole
+    except (ValueError, OverflowError):
+        pass
+    if verbatim or any("_" in text or _is_code(text) for text in texts):
+        return column
+    try:
+        return np.array([text.strip() or "nan" for text in texts], dtype=object).astype(np.float64)
+    except ValueError:
+        return column
+
+
+def _is_code(text: str) -> bool:
+    """Whether this has zeros before a number, such as 007."""
+    bare = text.strip().lstrip("+-")
+    return len(bare) > 1 and bare[0] == "0" and bare[1].isdigit()
+
+
+def _joined(parts: list[NDArray[Any]]) -> NDArray[Any]:
+    """The parts of a column as one: numbers where all are, else text."""
+    if not parts:
+        return np.empty(0, dtype=object)
+    if any(part.dtype.kind == "O" for part in parts):
+        parts = [part if part.dtype.kind == "O" else _as_text(part) for part in parts]
+    return np.concatenate(parts)  # whole numbers and others together become float64
+
+
+def _as_text(numbers: NDArray[Any]) -> NDArray[np.object_]:
+    return np.array(["" if is_missing(value) else str(value) for value in numbers.tolist()], dtype=object)
+
+
+def _read_parquet(path: Path) -> Table:
+    try:
+        import pyarrow as arrow
+        from pyarrow import parquet
+    except ImportError:
+        raise DataError(
+            f"{path.name} needs pyarrow to be read, got an environment without it instead; "
+            "run pip install 'evergraph[parquet]' or save the table as CSV"
+        ) from None
+    try:
+        table = parquet.read_table(path)
+    except (arrow.ArrowException, OSError) as error:
+        raise DataError(
+            f"{path.name} must be a Parquet file, got something else instead ({str(error).splitlines()[0]})"
+        ) from None
+    names = [name.strip() for name in table.column_names]
+    if len(set(names)) < len(names):
+        raise DataError(f"{path.name} must name every column once, got {', '.join(names)} instead")
+    return Table(
+        path.name, {name: _plain(column) for name, column in zip(names, table.columns, strict=True)}, path=path
+    )
+
+
+def _plain(column: Any) -> NDArray[Any]:
+    """A column of Parquet as numpy: dictionaries as their values, whole numbers with gaps as objects."""
+    from pyarrow import types
+
+    if types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    if types.is_integer(column.type) and column.null_count:
+        return np.array([*column.to_pylist(), None], dtype=object)[:-1]
+    result: NDArray[Any] = column.to_numpy()
+    return result

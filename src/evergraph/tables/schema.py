@@ -1,0 +1,198 @@
+"""FeatureSchema: which columns become which numbers, decided at the first batch and kept with the model."""
+
+from collections.abc import Collection, Sequence
+from typing import Literal, TypeAlias
+
+import numpy as np
+from pydantic import Field, ValidationError, model_validator
+from scipy import sparse
+
+from evergraph.config import Settings, one_sentence
+from evergraph.errors import ConfigError, DataError, StoreError
+from evergraph.matrices import Features
+from evergraph.tables.batch import Batch
+from evergraph.tables.column import CategoryColumn, ColumnKind, FlagColumn, NumberColumn
+from evergraph.tables.judging import Judge
+from evergraph.tables.table import Table
+
+__all__ = ["ColumnKind", "FeatureSchema"]
+
+SPARSE_BELOW, SPARSE_FROM = 0.1, 100
+"""Features are sparse where at most this share of at least so many columns is not zero."""
+
+Column: TypeAlias = NumberColumn | FlagColumn | CategoryColumn
+
+
+class FeatureSchema(Settings):
+    """Columns by name, in the order of their features; or the number of columns without names.
+
+    columns: what is used; left_out: the other columns of the first batch, and why.
+    width: of numbers without names, which are taken as given; None where columns have names.
+    sparse: whether features are CSR.
+    """
+
+    version: Literal[1] = 1
+    columns: tuple[Column, ...] = ()
+    left_out: dict[str, str] = Field(default_factory=dict)
+    width: int | None = Field(None, ge=1)
+    sparse: bool = False
+
+    @model_validator(mode="after")
+    def _is_consistent(self) -> "FeatureSchema":
+        names = [column.name for column in self.columns]
+        if len({*names, *self.left_out}) < len(names) + len(self.left_out):
+            raise ValueError("every column once is wanted, got one twice instead")
+        if self.width is not None and names:
+            raise ValueError("columns with names or without are wanted, got both instead")
+        return self
+
+    # making
+
+    @classmethod
+    def fit(
+        cls,
+        batch: Batch,
+        *,
+        scale: bool = True,
+        numbers: Collection[str] = (),
+        categories: Collection[str] = (),
+    ) -> "FeatureSchema":
+        """The schema of a first batch.
+
+        scale: numbers get mean 0 and deviation 1. numbers, categories: columns whose kind is not to be guessed.
+        """
+        attributes = batch.attributes
+        if attributes is None:
+            return cls(left_out=dict(batch.left_out))
+        if not isinstance(attributes, Table):
+            return cls(width=attributes.shape[1], sparse=sparse.issparse(attributes))
+        _forbid_unknown(attributes, numbers, categories)
+        judge = Judge(attributes, batch.ids, scale, frozenset(numbers), frozenset(categories))
+        judged = {name: judge(name) for name in attributes.columns}
+        columns = tuple(found for found in judged.values() if not isinstance(found, str))
+        reasons = {name: found for name, found in judged.items() if isinstance(found, str)}
+        schema = cls(columns=columns, left_out={**batch.left_out, **reasons})
+        if schema.n_features < SPARSE_FROM:
+            return schema
+        filled = sum(column.filled(attributes) for column in columns)
+        return schema.model_copy(update={"sparse": filled <= SPARSE_BELOW * schema.n_features * batch.n_nodes})
+
+    def updated(self, batch: Batch) -> "FeatureSchema":
+        """The schema with this batch's numbers added to the running sums; what else was decided stays."""
+        if self.width is not None:
+            return self
+        table = self._table(batch)
+        columns = tuple(
+            column.updated(table) if isinstance(column, NumberColumn) else column for column in self.columns
+        )
+        return self.model_copy(update={"columns": columns})
+
+    # using
+
+    @property
+    def n_features(self) -> int:
+        return self.width if self.width is not None else len(self.feature_names)
+
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        """One name for each feature; columns without names are numbered."""
+        if self.width is not None:
+            return tuple(map(str, range(self.width)))
+        return tuple(name for column in self.columns for name in column.feature_names)
+
+    def encode(self, batch: Batch) -> Features:
+        """Features of a batch, float32: its columns by name, in any order."""
+        return self.encode_with_remarks(batch)[0]
+
+    def encode_with_remarks(self, batch: Batch) -> tuple[Features, tuple[str, ...]]:
+        """Features, and what the person must know: new columns, new categories, numbers that were cut."""
+        if self.width is not None:
+            return self._given(batch), ()
+        if not self.columns:
+            return np.zeros((batch.n_nodes, 0), dtype=np.float32), ()
+        table = self._table(batch)
+        parts: list[Features] = []
+        remarks: list[str] = []
+        for column in self.columns:
+            part, more = column.encode(table)
+            parts.append(sparse.csr_array(part) if self.sparse else part)
+            remarks += more
+        known = {*(column.name for column in self.columns), *self.left_out}
+        extra = [name for name in table.columns if name not in known]
+        if extra:
+            remarks.append(f"{table.name}: columns that the schema does not have are ignored: {_listed(extra)}")
+        features = sparse.csr_array(sparse.hstack(parts)) if self.sparse else np.hstack(parts)
+        return features, tuple(remarks)
+
+    def _table(self, batch: Batch) -> Table:
+        """The attributes of a batch by name, with every column that the schema uses."""
+        table = batch.attributes
+        names = [column.name for column in self.columns]
+        if not names and table is None:
+            return Table("the nodes", {})
+        if not isinstance(table, Table):
+            came = "none" if table is None else "columns without names"
+            raise DataError(f"the columns {_listed(names)} are wanted as in the first batch, got {came} instead")
+        missing = [name for name in names if name not in table.columns]
+        if missing:
+            asked = [name for name in missing if name in batch.left_out]
+            why = f" ({asked[0]!r} is left out: {batch.left_out[asked[0]]})" if asked else ""
+            raise DataError(
+                f"{table.name} must have the columns of the first batch, got none called {_listed(missing)} "
+                f"instead{why}; add them"
+            )
+        return table
+
+    def _given(self, batch: Batch) -> Features:
+        """Numbers without names, as they are."""
+        given = batch.attributes
+        if given is None or isinstance(given, Table):
+            came = "none" if given is None else "columns with names"
+            raise DataError(f"{self.width} columns without names are wanted as before, got {came} instead")
+        if given.shape[1] != self.width:
+            raise DataError(f"{self.width} features a node are wanted as before, got {given.shape[1]} instead")
+        if self.sparse:
+            return sparse.csr_array(given)
+        return given if isinstance(given, np.ndarray) else np.asarray(given.toarray())
+
+    # showing and keeping
+
+    def describe(self) -> list[str]:
+        """A line for each column that is used, and one for those that are left out."""
+        if self.width is not None:
+            return [f"columns 0 to {self.width - 1} as given, not scaled"]
+        lines = [column.described() for column in self.columns] or ["no column is used"]
+        if self.left_out:
+            lines.append("left out: " + ", ".join(f"{_shown(name)} ({why})" for name, why in self.left_out.items()))
+        return lines
+
+    def to_json(self) -> str:
+        return self.model_dump_json()
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> "FeatureSchema":
+        """The inverse of `to_json`; StoreError in one sentence for anything else."""
+        try:
+            return cls.model_validate_json(text)
+        except ValidationError as error:
+            why = one_sentence(error, cls, "schema")
+            raise StoreError(f"a feature schema of version 1 is wanted, got another: {why}") from None
+
+
+def _forbid_unknown(table: Table, numbers: Collection[str], categories: Collection[str]) -> None:
+    for what, names in (("numbers", numbers), ("categories", categories)):
+        if isinstance(names, str):
+            raise ConfigError(f"{what} must be a list of columns, got the text {names!r} instead; use [{names!r}]")
+        for name in names:
+            table.column(name, f"; leave it out of {what}")
+    both = set(numbers) & set(categories)
+    if both:
+        raise ConfigError(f"a column of numbers or of categories is wanted, got {min(both)!r} as both instead")
+
+
+def _shown(name: str) -> str:
+    return name or "a column without a name"
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(map(repr, names))
