@@ -15,6 +15,7 @@ from evergraph import ContinualClassifier, load_dataset
 from evergraph.data.datasets import DATASETS
 from evergraph.data.stream import StreamConfig
 from evergraph.errors import ConfigError, DataError, StoreError
+from evergraph.estimator.settings import run_config
 from evergraph.files import write_atomically
 from evergraph.methods import METHODS
 from evergraph.models import read_model, write_model
@@ -22,8 +23,8 @@ from evergraph.runs.config import RunConfig
 from evergraph.watch import Watch
 from helpers import tiny_graph
 
-Piece = tuple[sparse.csr_array, NDArray[np.float32], NDArray[np.int64]]
-SETTINGS: dict[str, dict[str, Any]] = {"method": {"name": "ftf-er-prob", "budget": 10}, "train": {"epochs": 30}}
+Piece = tuple[tuple[sparse.csr_array, NDArray[np.float32]], NDArray[np.int64]]
+SETTINGS: dict[str, Any] = {"method": "ftf-er-prob", "budget": 10, "epochs": 30, "holdout": 0.0}
 
 
 def pieces() -> list[Piece]:
@@ -32,79 +33,78 @@ def pieces() -> list[Piece]:
     for first in (0, 2, 4):
         part = graph.subgraph(np.flatnonzero((graph.labels == first) | (graph.labels == first + 1)))
         assert isinstance(part.features, np.ndarray)
-        result.append((part.adjacency, part.features, part.labels + 100))
+        result.append(((part.adjacency, part.features), part.labels + 100))
     return result
 
 
 def accuracy(model: ContinualClassifier, piece: Piece) -> float:
-    adjacency, features, labels = piece
-    return float((model.predict(adjacency, features) == labels).mean())
+    return model.score(*piece)
 
 
 def test_learns_new_classes_and_remembers_the_old_ones() -> None:
     first, second, _ = pieces()
-    model = ContinualClassifier(**SETTINGS).fit(*first).fit(*second)
-    assert model.classes == [100, 101, 102, 103]
+    model = ContinualClassifier(**SETTINGS).partial_fit(*first).partial_fit(*second)
+    assert model.classes_.tolist() == [100, 101, 102, 103]
     assert min(accuracy(model, first), accuracy(model, second)) > 0.9
 
 
 def test_unknown_labels_are_not_learned_but_predicted() -> None:
-    adjacency, features, labels = pieces()[0]
+    graph, labels = pieces()[0]
     hidden = labels.copy()
     hidden[::2] = -1
-    model = ContinualClassifier(**SETTINGS).fit(adjacency, features, hidden)
-    assert model.learner.memory().nodes == 20
-    assert (model.predict(adjacency, features) == labels).mean() > 0.9
+    model = ContinualClassifier(**SETTINGS).partial_fit(graph, hidden)
+    assert model.history_[-1].learned == (hidden >= 0).sum()
+    assert (model.predict(graph) == labels).mean() > 0.9
 
 
 @pytest.mark.parametrize("method", ["ftf-er-prob", "gem", "mas"])
 @pytest.mark.parametrize("sparse_features", [False, True])
 def test_an_interrupted_fit_leaves_everything_as_it_was(method: str, sparse_features: bool) -> None:
-    settings: dict[str, dict[str, Any]] = {"method": {"name": method}, "train": {"epochs": 5}}
-    parts = [(a, sparse.csr_array(x) if sparse_features else x, y) for a, x, y in pieces()]
+    settings: dict[str, Any] = {"method": method, "epochs": 5}
+    parts = [((a, sparse.csr_array(x) if sparse_features else x), y) for (a, x), y in pieces()]
 
     class Impatient(Watch):
         def epoch(self, epoch: int, loss: float) -> None:
             if epoch == 3:
                 raise KeyboardInterrupt
 
-    undisturbed = ContinualClassifier(**settings).fit(*parts[0]).fit(*parts[1])
+    undisturbed = ContinualClassifier(**settings).partial_fit(*parts[0]).partial_fit(*parts[1])
     model = ContinualClassifier(**settings)
     for part in parts[:2]:
         with pytest.raises(KeyboardInterrupt):
-            model.fit(*part, watch=Impatient())
-        model.fit(*part)
-    assert model.classes == [100, 101, 102, 103]
-    assert np.array_equal(model.predict_logits(*parts[0][:2]), undisturbed.predict_logits(*parts[0][:2]))
+            model.partial_fit(*part, watch=Impatient())
+        model.partial_fit(*part)
+    assert model.classes_.tolist() == [100, 101, 102, 103]
+    assert np.array_equal(model.decision_function(parts[0][0]), undisturbed.decision_function(parts[0][0]))
 
 
 def test_a_loaded_classifier_learns_on_like_the_saved_one(tmp_path: Path) -> None:
     first, second, third = pieces()
-    model = ContinualClassifier(**SETTINGS).fit(*first).fit(*second)
+    model = ContinualClassifier(**SETTINGS).partial_fit(*first).partial_fit(*second)
     model.save(tmp_path / "model")
     loaded = ContinualClassifier.load(tmp_path / "model")
-    np.testing.assert_array_equal(loaded.predict_logits(*first[:2]), model.predict_logits(*first[:2]))
-    model.fit(*third)
-    loaded.fit(*third)
-    np.testing.assert_array_equal(loaded.predict_logits(*first[:2]), model.predict_logits(*first[:2]))
+    np.testing.assert_array_equal(loaded.decision_function(first[0]), model.decision_function(first[0]))
+    model.partial_fit(*third)
+    loaded.partial_fit(*third)
+    np.testing.assert_array_equal(loaded.decision_function(first[0]), model.decision_function(first[0]))
 
 
 def test_bad_use_is_answered_in_one_sentence(tmp_path: Path) -> None:
-    first, _, _ = pieces()
+    (graph, labels), _, _ = pieces()
     model = ContinualClassifier(**SETTINGS)
-    with pytest.raises(ConfigError, match="call fit first"):
-        model.predict(*first[:2])
-    model.fit(*first)
-    with pytest.raises(DataError, match=r"learned before: \[100, 101\]"):
-        model.fit(*first)
+    with pytest.raises(ConfigError, match="call partial_fit first"):
+        model.predict(graph)
+    model.partial_fit(graph, labels)
     with pytest.raises(DataError, match="64 features"):
-        model.predict(first[0], first[1][:, :5])
-    with pytest.raises(DataError, match="whole numbers"):
-        model.fit(first[0], first[1], first[2] / 7)
-    with pytest.raises(DataError, match="0 or more, or -1 for unknown, got -7 instead"):
-        model.fit(first[0], first[1], np.full(len(first[2]), -7))
-    with pytest.raises(ConfigError, match="joint"):
-        ContinualClassifier(method={"name": "joint"})
+        model.predict((graph[0], graph[1][:, :5]))
+    with pytest.raises(DataError, match="whole number"):
+        model.partial_fit(graph, labels / 7)
+    with pytest.raises(DataError, match="got -7 instead"):
+        model.partial_fit(graph, np.full(len(labels), -7))
+    with pytest.raises(DataError, match="got none; name the column of labels, or give y"):
+        model.partial_fit(graph)
+    with pytest.raises(DataError, match="labels must be whole numbers as in the first batch, got 'a' instead"):
+        model.partial_fit(graph, ["a"] * len(labels))
     with pytest.raises(StoreError, match="folder of a stored model is wanted"):
         ContinualClassifier.load(tmp_path)
 
@@ -115,7 +115,7 @@ def test_bad_use_is_answered_in_one_sentence(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("settings", "says"),
     [
-        ({"dataset": {"name": "digits"}}, "got dataset instead; a classifier gets its graphs in fit"),
+        ({"dataset": {"name": "digits"}}, "got dataset instead; a classifier gets its graphs in partial_fit"),
         ({"dataset": {}}, "got dataset instead"),
         *(
             ({"stream": {name: value}}, f"got stream.{name} instead")
@@ -123,29 +123,56 @@ def test_bad_use_is_answered_in_one_sentence(tmp_path: Path) -> None:
             if name not in ("setting", "preprocessing")
         ),
         ({"stream": {"speed": 3}}, "got stream.speed instead"),
-        ({"method": {"name": "ftf-er-det", "scope": "full"}}, r"method.scope=task is wanted, got full instead"),
-        ({"method": {"name": "ftf-er-det", "topology_score": "misread"}}, r"got misread instead"),
-        ({"method": {"name": "ftf-er-det", "storage": "ids"}}, r"method.storage=ids reads kept nodes again"),
+        ({"method": {"scope": "full"}}, r"method.scope=task is wanted, got full instead"),
+        ({"method": {"topology_score": "misread"}}, r"got misread instead"),
+        ({"method": {"storage": "ids"}}, r"method.storage=ids reads kept nodes again"),
+        ({"method": {"name": "ssm"}}, "got method.name as an argument and in settings"),
+        ({"seeds": {"init": 1}}, "got seeds.init as an argument and in settings"),
+        (3, "settings by section are wanted"),
         ({"stream": {"preprocessing": "standard"}}, "row by row is wanted .*, got standard instead"),
-        ({"method": {"name": "joint"}}, "keeps its own memory is wanted, got joint instead"),
         ({"trian": {}}, "trian is not a section"),
         ({"stream": 3}, "stream must be a section of settings, got 3 instead"),
         ({"train": {"speed": 1}}, "train.speed is not a setting"),
     ],
     ids=str,
 )
-def test_settings_that_a_classifier_has_no_use_for_are_refused(settings: dict[str, Any], says: str) -> None:
+def test_settings_that_a_classifier_has_no_use_for_are_refused(settings: Any, says: str) -> None:
     with pytest.raises(ConfigError, match=says) as caught:
-        ContinualClassifier(**settings)
+        ContinualClassifier("ftf-er-det", settings=settings).partial_fit(*tiny_pieces()[0])
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ({"method": "joint"}, "keeps its own memory is wanted, got joint instead"),
+        ({"method": "no-such"}, "no-such"),
+        ({"method": {"name": "ssm"}}, "method must be a name, got {'name': 'ssm'} instead"),
+        ({"backbone": 3}, "backbone must be a name"),
+        ({"holdout": 0.7}, "holdout must be a number from 0 to 0.5, got 0.7 instead"),
+        ({"reject": "some"}, "reject must be a number from 0 to 0.9"),
+        ({"reject": 0.1, "reject_below": 0.5}, "got both; set one of them"),
+        ({"reject": 0.1, "holdout": 0}, "got holdout=0"),
+        ({"epochs": -1}, "epochs"),
+        ({"method": "analytic", "budget": 3}, "method.budget is not a setting"),
+    ],
+    ids=str,
+)
+def test_arguments_that_cannot_work_are_refused_when_they_are_used(arguments: dict[str, Any], says: str) -> None:
+    model = ContinualClassifier(**arguments)
+    with pytest.raises(ConfigError, match=says) as caught:
+        model.partial_fit(*tiny_pieces()[0])
+    assert "\n" not in str(caught.value)
+    assert "nothing learned" in repr(model)
 
 
 def test_settings_that_concern_a_classifier_are_taken() -> None:
     stream = {"setting": "task-il", "preprocessing": "none"}
-    method = {"name": "ftf-er-det", "scope": "task"}
-    config = ContinualClassifier(stream=stream, method=method, seeds={"init": 3}, backbone={"name": "gin"}).config
+    given: dict[str, dict[str, Any]] = {"stream": stream, "method": {"scope": "task"}, "train": {"lr": 0.02}}
+    model = ContinualClassifier("ftf-er-det", backbone="gin", random_state=3, epochs=1, settings=given)
+    config = model.partial_fit(*tiny_pieces()[0])._learned.config
     assert config.to_values()["stream"] == {**StreamConfig().model_dump(mode="json"), **stream}
-    assert (config.backbone_name, config.seeds.init) == ("gin", 3)
+    assert (config.backbone_name, config.seeds.init, config.train.lr) == ("gin", 3, 0.02)
 
 
 @pytest.mark.parametrize(
@@ -155,16 +182,18 @@ def test_the_budget_is_the_methods_own_unless_it_is_given(method: str) -> None:
     """That of the default data set of a run, which a classifier does not have, is another one."""
     declared = METHODS[method].config.model_fields["budget"].default
     assert declared == 60 != DATASETS[RunConfig.from_values({}).dataset.name].budget
-    assert ContinualClassifier(method={"name": method}).config.to_values()["method"]["budget"] == 60
-    assert ContinualClassifier(method={"name": method, "budget": 7}).config.to_values()["method"]["budget"] == 7
+    for budget in (None, 7):
+        config = run_config(method, "gcn", budget, None, 0, None)
+        assert config.to_values()["method"]["budget"] == (budget or 60)
 
 
 # folders
 
-QUICK: dict[str, dict[str, Any]] = {
-    "method": {"name": "ftf-er-det", "budget": 3},
-    "backbone": {"hidden": 8},
-    "train": {"epochs": 2},
+QUICK: dict[str, Any] = {
+    "method": "ftf-er-det",
+    "budget": 3,
+    "epochs": 2,
+    "settings": {"backbone": {"hidden": 8}},
 }
 
 
@@ -174,17 +203,17 @@ def tiny_pieces() -> list[Piece]:
     for index in range(3):
         graph = tiny_graph((8, 8), seed=index)
         assert isinstance(graph.features, np.ndarray)
-        result.append((graph.adjacency, graph.features, graph.labels + 2 * index))
+        result.append(((graph.adjacency, graph.features), graph.labels + 2 * index))
     return result
 
 
 @pytest.fixture
 def model() -> ContinualClassifier:
-    return ContinualClassifier(**QUICK).fit(*tiny_pieces()[0])
+    return ContinualClassifier(**QUICK).partial_fit(*tiny_pieces()[0])
 
 
 def logits(model: ContinualClassifier) -> NDArray[np.float32]:
-    return model.predict_logits(*tiny_pieces()[2][:2])
+    return model.decision_function(tiny_pieces()[2][0])
 
 
 def files(folder: Path) -> dict[str, bytes]:
@@ -198,7 +227,7 @@ def test_the_tensors_have_the_name_of_their_content_and_model_json_has_their_che
     first = files(tmp_path)
     model.save(tmp_path)
     assert files(tmp_path) == first
-    model.fit(*tiny_pieces()[1]).save(tmp_path)
+    model.partial_fit(*tiny_pieces()[1]).save(tmp_path)
     second = files(tmp_path)
     for content in (first, second):
         (name,) = content.keys() - {"model.json"}
@@ -211,8 +240,8 @@ def test_the_tensors_have_the_name_of_their_content_and_model_json_has_their_che
 
 def test_a_classifier_that_has_learned_nothing_is_saved_too(tmp_path: Path) -> None:
     ContinualClassifier(**QUICK).save(tmp_path / "a" / "b")
-    loaded = ContinualClassifier.load(tmp_path / "a" / "b").fit(*tiny_pieces()[0])
-    assert np.array_equal(logits(loaded), logits(ContinualClassifier(**QUICK).fit(*tiny_pieces()[0])))
+    loaded = ContinualClassifier.load(tmp_path / "a" / "b").partial_fit(*tiny_pieces()[0])
+    assert np.array_equal(logits(loaded), logits(ContinualClassifier(**QUICK).partial_fit(*tiny_pieces()[0])))
 
 
 @pytest.mark.parametrize("moment", ["tensors", "model.json", "removal"])
@@ -232,7 +261,7 @@ def test_a_folder_holds_the_classifier_before_or_after_whenever_the_process_dies
     unlink = Path.unlink
     model.save(tmp_path)
     before = logits(model)
-    model.fit(*tiny_pieces()[1])
+    model.partial_fit(*tiny_pieces()[1])
     with monkeypatch.context() as patch:
         if moment == "removal":
             patch.setattr(Path, "unlink", dying_at_the_removal)
@@ -256,8 +285,8 @@ def test_folders_of_every_past_format_predict_the_same_and_learn_on(name: str, t
     copytree(OLD / name, tmp_path / "model")
     loaded = ContinualClassifier.load(tmp_path / "model")
     np.testing.assert_allclose(logits(loaded), np.load(OLD / f"{name}.npy"), rtol=1e-5, atol=1e-6)
-    assert (loaded.n_tasks, loaded.classes) == (2, [0, 1, 2, 3])
-    loaded.fit(*tiny_pieces()[2]).save(tmp_path / "model")
+    assert loaded.classes_.tolist() == [0, 1, 2, 3]
+    loaded.partial_fit(*tiny_pieces()[2]).save(tmp_path / "model")
     assert sorted(path.name.partition("-")[0] for path in (tmp_path / "model").iterdir()) == [
         "model.json",
         "tensors",

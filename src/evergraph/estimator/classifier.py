@@ -117,24 +117,24 @@ class ContinualClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise ConfigError("reject needs nodes kept aside, got holdout=0; raise it, or set reject_below")
         return Answers(self.holdout, self.random_state, self.reject, self.reject_below)
 
-    def forget(self, graph: Any, ids: ArrayLike, *, batch: int | None = None, **options: Any) -> Forgotten:
-        """Take learned nodes out again.
+    def forget(self, graph: Any, nodes: ArrayLike, *, batch: int | None = None, **options: Any) -> Forgotten:
+        """Take learned nodes, named by their ids, out again.
 
         Methods that keep sums do so exactly: no row was kept, so the graph must be given as it was when the nodes
         were learned; a checksum of each learned node makes sure of that. Other methods take the nodes out of what
-        they replay. batch: for graphs without ids, which batch (from 0) the row numbers `ids` are of.
+        they replay. batch: for graphs without ids, which batch (from 0) the row numbers are of.
         """
         given = to_batch(graph, **options)
         if given.named == (batch is not None):
             wanted = "no batch" if given.named else "the number of the batch (batch=0 for the first)"
-            raise ConfigError(f"for these ids {wanted} is wanted, got batch={batch}")
-        return self._fitted.forget(given, ids, batch)
+            raise ConfigError(f"for this graph {wanted} is wanted, got batch={batch}")
+        return self._fitted.forget(given, nodes, batch)
 
     def merge(self, other: "ContinualClassifier") -> Self:
         """Learn what another classifier has learned: the same sums as one that saw both.
 
-        For methods that keep sums, with the same settings, random_state and schema: both have begun as copies of one
-        classifier. No node may be in both.
+        For methods that keep sums, with the same settings, random_state and schema: both have begun as copies of
+        one classifier. No node may be in both.
         """
         if not isinstance(other, ContinualClassifier):
             raise ConfigError(f"another ContinualClassifier is wanted, got {type(other).__name__} instead")
@@ -286,9 +286,10 @@ class ContinualClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             config = {name: section for name, section in about.config.items() if name != "dataset"}
             settings = RunConfig.from_values(config, dataset_budget=False)
             result = cls(**about.params) if about.params else cls._of_config(settings)
-            check_plugins(about.plugins, settings.plugin_sources(), path)
-            if not about.n_tasks:
-                return result
+        check_plugins(about.plugins, settings.plugin_sources(), path)
+        if not about.n_tasks:
+            return result
+        with as_saved(path):
             old = model.version < 3
             schema = FeatureSchema(width=about.n_features) if old else FeatureSchema.from_json(about.features)
             learned = Learned(
@@ -309,7 +310,8 @@ class ContinualClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             if not old:
                 learned.ledger.load_arrays(part(model.tensors, "ledger"))
                 learned.held_out.load_arrays(part(model.tensors, "held_out"))
-            result._learned = learned
+            learned.check_outputs()
+        result._learned = learned
         return result
 
     @classmethod

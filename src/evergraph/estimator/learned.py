@@ -266,8 +266,8 @@ class Learned:
         if len(other):
             raise DataError(
                 f"nodes as they were when they were learned are wanted, got other features or neighbours of "
-                f"{prepared.batch.ids[rows[other[0]]]!s} ({len(other):,} of {len(rows):,} nodes); give the graph of "
-                "the batch in which they came; nothing has changed"
+                f"{prepared.batch.ids[rows[other[0]]]!s} ({len(other):,} of {len(rows):,} nodes); give the graph "
+                "of the batch in which they came; nothing has changed"
             )
 
     def merge(self, other: "Learned") -> None:
@@ -371,6 +371,13 @@ class Learned:
     def probabilities(self, graph: Graph, rows: NDArray[np.int64] | None = None) -> NDArray[np.float64]:
         """Calibrated where there are held-out nodes."""
         return probabilities(self.logits(graph, rows), self.used_temperature)
+
+    def check_outputs(self) -> None:
+        """ValueError where the learner does not have an output for each class."""
+        learner = self.learner
+        came = learner.statistics.n_classes if isinstance(learner, StatisticsLearner) else learner.net.n_classes
+        if came != len(self.classes):
+            raise ValueError(f"{len(self.classes)} classes are wanted, got {came} instead")
 
     @property
     def nbytes(self) -> int:

@@ -64,8 +64,6 @@ def as_saved(path: Path) -> Iterator[None]:
     """StoreError for settings or tensors that no classifier has written."""
     try:
         yield
-    except StoreError:
-        raise
     except NOT_AS_SAVED as error:
         why = " ".join(str(error).split())[:300]
         raise StoreError(f"{path} must hold a classifier as it was saved, got another one ({why})") from None
