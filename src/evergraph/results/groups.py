@@ -220,12 +220,23 @@ def how_chosen(group: Group, groups: Sequence[Group]) -> str:
 
 
 def data_sets(results: Sequence[Result]) -> list[DataSet]:
-    """Results by data set and settings; groups by descending AA."""
+    """Results by data set and settings; groups by descending AA.
+
+    Files of the same name and size are told apart by their content, and in the title by a part of its checksum.
+    """
+    marked = [one for one in results if one.record.data.source and one.record.data.fingerprint]
+    same = {one.record.data.fingerprint: one.content for one in marked}  # earlier runs know no source
+    contents = [same.get(one.record.data.fingerprint, one.content) for one in results]
+    keys = [json.dumps([one.title, one.size, content]) for one, content in zip(results, contents, strict=True)]
+    by_title: dict[str, set[str | None]] = {}
+    for one, content in zip(results, contents, strict=True):
+        by_title.setdefault(one.title, set()).add(content)
     found = []
-    for members in grouped_by(results, lambda result: json.dumps([result.title, result.size])).values():
-        first = members[0]
+    for members in grouped_by(zip(keys, contents, results, strict=True), lambda member: member[0]).values():
+        _, content, first = members[0]
         facts = {key: getattr(first.record.data, key) for key in FACTS}
-        found.append(DataSet(first.title, facts, _groups(members)))
+        told = f" [{(content or 'unknown')[:8]}]" if len(by_title[first.title]) > 1 else ""
+        found.append(DataSet(first.title + told, facts, _groups([member for _, _, member in members])))
     return found
 
 

@@ -1,13 +1,14 @@
 """The measures of one run in percent, for every table, figure and JSON output."""
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict
 
-from evergraph.data.datasets import DATASETS, derived_features
+from evergraph.data.datasets import DATASETS, derived_features, is_path
 from evergraph.errors import ConfigError
 from evergraph.replay.usage import MemoryUsage
 from evergraph.runs import metrics
@@ -154,8 +155,11 @@ def percent(values: NDArray[np.float64]) -> list[float | None]:
 
 
 def data_title(dataset: Mapping[str, Any], name: str) -> str:
-    """The name of the data; says if it is a stand-in for others or has derived features."""
+    """The name of the data, of a file with its folder; says if it is a stand-in or has derived features."""
     known = str(dataset["name"]) in DATASETS
+    if is_path(str(dataset["name"])):
+        folder = Path(str(dataset["name"])).parent.name
+        name = f"{folder}/{name}" if folder not in ("", "..") else name
     stand_in = DATASETS[str(dataset["name"])].stand_in if known else None
     text = f"{name} (stand-in for {stand_in})" if stand_in else name
     features = dataset.get("features") or derived_features(str(dataset["name"]))

@@ -24,7 +24,7 @@ from evergraph.errors import StoreError
 from evergraph.files import make_folder, write_atomically
 from evergraph.locks import locked
 from evergraph.models.tensors import tensor_bytes
-from evergraph.runs.record import SCHEMA_VERSION, Record, TaskRecord
+from evergraph.runs.record import SCHEMA_VERSION, DataRecord, Record, TaskRecord
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -79,6 +79,14 @@ class RunStore:
         if not self.finished:
             raise StoreError(f"{self.folder} holds an unfinished run; resume it with `evergraph run ... --resume`")
         return self._read_model("record.json", Record)
+
+    def data(self) -> DataRecord | None:
+        """What the run learns from; None while no task is finished."""
+        if self.finished:
+            return self.record().data
+        return (
+            self._read_model(f"task-{self.tasks_done - 1:03d}.json", TaskRecord).data if self.tasks_done else None
+        )
 
     def save_task(self, index: int, result: TaskRecord, state: "Mapping[str, Tensor]") -> None:
         """A finished task, with everything that is needed to resume after it."""

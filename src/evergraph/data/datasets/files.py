@@ -50,6 +50,13 @@ def read_graph(path: Path, options: FileOptions) -> Graph:
         )
 
 
+def files_of(path: Path, options: FileOptions) -> tuple[Path, ...]:
+    """The files that `read_graph` reads."""
+    if path.suffix.lower() not in TABLES:
+        return (path,)
+    return path, options.nodes or _node_table(path)
+
+
 def _from_csr(arrays: Arrays, path: Path, options: FileOptions) -> Graph:
     if options.duplicates is not Duplicates.ERROR or not options.directed:
         raise ConfigError(
