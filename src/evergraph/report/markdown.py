@@ -24,7 +24,7 @@ def _table(data: DataSet) -> str:
 
 def _row(data: DataSet, group: Group, time: float) -> tuple[str, ...]:
     name = f"`{group.method}`" + (f" {group.settings}" if group.settings else "")
-    name += f" · {group.backbone}" if len(data.by_backbone) > 1 else ""
+    name += f" · {group.backbone}" if len(data.by_backbone) > 1 and group.backbone else ""
     kept = "all data" if group.method in BOUNDS else f"{group.stat('kept').mean * 2**20 / 1e6:.2f}"
     return (
         name,

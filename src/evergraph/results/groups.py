@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from evergraph.results.load import FACTS, Result
 from evergraph.results.records import grouped_by
+from evergraph.results.summary import backbone_of
 from evergraph.results.validation import TUNED, best_on_validation
 
 USUAL = 0.75
@@ -62,8 +63,9 @@ class Group:
         return str(self.setup["method.name"])
 
     @property
-    def backbone(self) -> str:
-        return str(self.setup["backbone.name"])
+    def backbone(self) -> str | None:
+        """None where the method uses none."""
+        return backbone_of(self.method, str(self.setup["backbone.name"]))
 
     @property
     def settings(self) -> str:
@@ -177,11 +179,14 @@ class DataSet:
 
     def name(self, group: Group) -> str:
         """The label of a group, with its backbone if the data set has several."""
-        return f"{group.label} · {group.backbone}" if len(self.by_backbone) > 1 else group.label
+        shown = len(self.by_backbone) > 1 and group.backbone
+        return f"{group.label} · {group.backbone}" if shown else group.label
 
     @property
     def by_backbone(self) -> dict[str, list[Group]]:
-        return grouped_by(self.groups, lambda group: group.backbone)
+        """The groups that are compared in one chart; methods without a backbone are beside every backbone."""
+        found = list(dict.fromkeys(group.backbone for group in self.groups if group.backbone)) or ["none"]
+        return {name: [group for group in self.groups if group.backbone in (name, None)] for name in found}
 
 
 def best_of_methods(groups: Sequence[Group]) -> list[Group]:

@@ -96,7 +96,7 @@ def graph_from_tables(path: Path, options: FileOptions) -> Graph:
     with about(path):
         adjacency = _adjacency(ends, weight, len(rows), options, edges)
     names = tuple(name for name in nodes.columns if name not in ("id", "label", "time"))
-    times = nodes.doubles("time") if "time" in nodes.columns else None
+    times = nodes.times("time") if "time" in nodes.columns else None
     with about(nodes.path):
         return make_graph(
             adjacency,
@@ -107,6 +107,7 @@ def graph_from_tables(path: Path, options: FileOptions) -> Graph:
             feature_names=names or None,
             remarks=() if names else (no_features(nodes.path.name),),
             times=times,
+            node_names=np.array(list(rows)),
         )
 
 

@@ -64,6 +64,16 @@ class Table:
             raise self._not_a_number(name)
         return result
 
+    def times(self, name: str) -> NDArray[np.float64] | NDArray[np.int64]:
+        """A column of numbers; whole numbers that float64 would round, such as nanoseconds, as int64."""
+        values = self.doubles(name)
+        if np.abs(values).max() < 2**53:
+            return values
+        try:
+            return self.column(name).astype(np.int64)
+        except (ValueError, OverflowError):  # fractions, or more than 64 bits
+            return values
+
     def _not_a_number(self, name: str) -> DataError:
         for row, value in enumerate(self.column(name).tolist()):
             if not _is_finite(value):
