@@ -13,6 +13,7 @@ written, so that results can be read without it.
 
 import glob
 import json
+import shlex
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -77,7 +78,9 @@ class RunStore:
         if not self.folder.is_dir() or not (self.folder / "config.json").exists():
             raise StoreError(f"a run folder is wanted, got {self.folder}, which is none")
         if not self.finished:
-            raise StoreError(f"{self.folder} holds an unfinished run; resume it with `evergraph run ... --resume`")
+            config, out = str(self.folder / "config.json"), str(self.folder.parent)
+            command = shlex.join(["evergraph", "run", "--config", config, "--out", out, "--resume"])
+            raise StoreError(f"{self.folder} holds an unfinished run; resume it: {command}")
         return self._read_model("record.json", Record)
 
     def data(self) -> DataRecord | None:

@@ -120,7 +120,7 @@ def _node_table(edges: Path) -> Path:
             return edges.with_name(stem + suffix)
     raise DataError(
         f"the edge list {edges.name} needs its node table {stem}{suffixes[0]} or {stem}{suffixes[1]} in the same "
-        "folder, got neither instead; put it there or name it with the option nodes"
+        f"folder, got neither instead; put it there or name it: --set dataset.options.nodes={stem}{suffixes[0]}"
     )
 
 
@@ -188,5 +188,5 @@ def _forbid_duplicates(source: NDArray[np.int64], target: NDArray[np.int64], tab
         place = f"edge {row}" if table is None else table.where(row)
         raise DataError(
             f"every edge must be listed once, got {place} again instead ({int(same.sum())} repeated edges); "
-            "remove them or set duplicates to merge"
+            "remove them or merge them: --set dataset.options.duplicates=merge"
         )
