@@ -1,5 +1,6 @@
 """Frozen, validated settings; the only place where TOML, JSON and command-line strings become values."""
 
+import json
 import tomllib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -71,6 +72,19 @@ def changed_settings(settings: BaseModel, prefix: str = "") -> dict[str, Any]:
     defaults = flattened(type(settings).model_construct().model_dump(mode="json"))
     values = flattened(settings.model_dump(mode="json"))
     return {prefix + key: value for key, value in values.items() if key not in defaults or value != defaults[key]}
+
+
+def read_settings(path: Path) -> dict[str, Any]:
+    """The settings in a TOML file, or in the config.json of a run; ConfigError where it is neither."""
+    if path.suffix != ".json":
+        return read_toml(path)
+    try:
+        values = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        raise ConfigError(f"the configuration must be a readable JSON file, got {path} ({error})") from None
+    if not isinstance(values, dict):
+        raise ConfigError(f"the configuration {path} must hold sections of settings, got something else instead")
+    return {name: section for name, section in values.items() if name != "plugins"}
 
 
 def read_toml(path: Path) -> dict[str, Any]:

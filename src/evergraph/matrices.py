@@ -58,7 +58,11 @@ def plain_adjacency(
     return adjacency
 
 
-def forbid_repeated(ends: tuple[NDArray[np.int64], NDArray[np.int64]], where: Callable[[int], str]) -> None:
+def forbid_repeated(
+    ends: tuple[NDArray[np.int64], NDArray[np.int64]],
+    where: Callable[[int], str],
+    advice: str = "remove them or set duplicates to merge",
+) -> None:
     """Raise a DataError where an edge is listed more than once; `where` names the place of an edge."""
     order = np.lexsort((np.arange(len(ends[0])), ends[1], ends[0]))
     same = (np.diff(ends[0][order]) == 0) & (np.diff(ends[1][order]) == 0)
@@ -66,7 +70,7 @@ def forbid_repeated(ends: tuple[NDArray[np.int64], NDArray[np.int64]], where: Ca
         row = int(order[1:][same].min())
         raise DataError(
             f"every edge must be listed once, got {where(row)} again instead ({int(same.sum())} repeated edges); "
-            "remove them or set duplicates to merge"
+            f"{advice}"
         )
 
 

@@ -58,7 +58,10 @@ def test_parquet_holds_the_same_as_csv(call: Call, tmp_path: Path) -> None:
     [
         (("--score", "hsp"), "did you mean 'hps'"),
         (("--out", "scores.txt"), ".csv or .parquet"),
-        (("--out", "no/such/folder/scores.csv"), "can be written"),
+        (("--out", "no/such/folder/scores.csv"), "cannot be written: No such file or directory"),
+        (("--set", "stream.class_order=random"), "got stream.class_order instead; it has no effect on a score"),
+        (("--set", "method.budget=3"), "got method.budget instead"),
+        (("--set", "seeds.split=3"), "got seeds.split instead"),
         (("--epochs", "0"), "train.epochs"),
         (("--backbone", "gnc"), "got 'gnc' instead"),
         (("--orientation", "up"), "orientation"),

@@ -17,6 +17,7 @@ from pydantic import ValidationError
 from safetensors.torch import load_file
 
 from evergraph.cli import run_main
+from evergraph.data.datasets import DatasetConfig, source_digest
 from evergraph.data.graph import Graph
 from evergraph.data.stream import StreamConfig, make_stream
 from evergraph.errors import StoreError
@@ -69,7 +70,8 @@ def test_a_record_tells_everything(tmp_path: Path) -> None:
     assert {"dataset.name", "train.epochs", "backbone.hidden"} <= set(record.changed)
     assert set(record.versions) == {"evergraph", "python", "torch", "numpy", "scipy", "threads"}
     assert record.first_class == [0, 2, 4, 6]
-    assert record.data == data_record(open_stream(config, None))
+    assert record.data == data_record(open_stream(config, None), source_digest(config.dataset))
+    assert record.data.source is not None
     assert [len(row) for row in record.correct["test"]] == [2, 4, 6]
     assert [len(row) for row in record.correct["val"]] == [2, 4, 6]
     assert all(task["train"] > 0 and task["evaluate"] > 0 for task in record.seconds)
@@ -199,13 +201,77 @@ def test_resuming_nothing_is_a_new_run(tmp_path: Path) -> None:
     assert RunStore(result.folder).finished
 
 
-def test_other_data_than_at_the_beginning_is_one_sentence(tmp_path: Path) -> None:
+def without_source(folder: Path) -> None:
+    """A run of before files had a digest."""
+    for path in (*folder.glob("task-*.json"), *folder.glob("record.json")):
+        content = json.loads(path.read_text())
+        del content["data"]["source"]
+        path.write_text(json.dumps(content))
+
+
+@pytest.mark.parametrize("earlier", [False, True])
+@pytest.mark.parametrize("finished", [False, True])
+def test_a_run_of_other_data_is_neither_shown_again_nor_resumed(
+    tmp_path: Path, finished: bool, earlier: bool
+) -> None:
     config = quick(tmp_path)
-    with_death(config, tmp_path / "out", "task-001.json")
+    if finished:
+        run(config, tmp_path / "out")
+    else:
+        with_death(config, tmp_path / "out", "task-001.json")
+    (before,) = (tmp_path / "out").iterdir()
+    if earlier:
+        without_source(before)
+    graph = tiny_graph((9,) * 6, width=6, seed=1)
+    write_graph(tmp_path / "tiny.npz", graph)
+    said: list[str] = []
+    result = run(config, tmp_path / "out", resume=True, on_message=said.append)
+    assert result.folder != before
+    assert RunStore(before).finished is finished
+    assert said[0] == f"{before} is of other data: {tmp_path / 'tiny.npz'} has changed since"
+    again = run(config, tmp_path / "out", resume=True)
+    assert again.folder == result.folder
+    write_graph(tmp_path / "tiny.npz", tiny_graph((9,) * 6, width=6))
+    assert run(config, tmp_path / "out", resume=True).folder == before
+
+
+@pytest.mark.parametrize("earlier", [False, True])
+def test_the_same_data_in_a_file_of_other_bytes_are_not_learned_again(tmp_path: Path, earlier: bool) -> None:
+    config = quick(tmp_path)
+    result = run(config, tmp_path / "out")
+    if earlier:
+        without_source(result.folder)
+    with np.load(tmp_path / "tiny.npz") as arrays:
+        np.savez_compressed(tmp_path / "tiny.npz", **dict(arrays))
+    assert source_digest(config.dataset) != result.record.data.source
+    assert run(config, tmp_path / "out", resume=True).folder == result.folder
+
+
+def test_a_finished_run_is_shown_again_where_nothing_can_be_compared(
+    tmp_path: Path,
+) -> None:
+    config = quick(tmp_path)
+    result = run(config, tmp_path / "out")
+    (tmp_path / "tiny.npz").unlink()
+    assert run(config, tmp_path / "out", resume=True).folder == result.folder
+    content = json.loads((result.folder / "record.json").read_text())
+    del content["data"]["fingerprint"], content["data"]["source"]
+    (result.folder / "record.json").write_text(json.dumps(content))
     write_graph(tmp_path / "tiny.npz", tiny_graph((9,) * 6, width=6, seed=1))
-    with pytest.raises(StoreError, match="was begun on other data than is here now") as caught:
-        run(config, tmp_path / "out", resume=True)
-    assert "\n" not in str(caught.value)
+    assert run(config, tmp_path / "out", resume=True).folder == result.folder
+
+
+def test_the_node_table_of_an_edge_list_counts_too(tmp_path: Path) -> None:
+    (tmp_path / "edges.csv").write_text("source,target\na,b\n")
+    (tmp_path / "nodes.csv").write_text("id,label,f\na,0,1\nb,1,2\n")
+    config = DatasetConfig(name=str(tmp_path / "edges.csv"))
+    first = source_digest(config)
+    (tmp_path / "nodes.csv").write_text("id,label,f\na,0,1\nb,1,3\n")
+    assert None not in (first, source_digest(config))
+    assert first != source_digest(config)
+    (tmp_path / "nodes.csv").unlink()
+    assert source_digest(config) is None
+    assert source_digest(DatasetConfig(name="digits")) is None
 
 
 def test_a_run_that_another_process_works_on_is_left_alone(tmp_path: Path) -> None:

@@ -313,7 +313,7 @@ def test_a_folder_that_is_no_run_is_one_sentence(tmp_path: Path, store: RunStore
         with pytest.raises(StoreError, match="a run folder is wanted") as caught:
             RunStore(folder).record()
         sentence(caught)
-    with pytest.raises(StoreError, match=r"unfinished run; resume it with .*--resume") as caught:
+    with pytest.raises(StoreError, match=r"unfinished run; resume it: evergraph run .*--resume") as caught:
         store.record()
     sentence(caught)
 

@@ -13,6 +13,7 @@ from rich.table import Table
 
 from evergraph.cli.console import STDERR
 from evergraph.cli.options import ExecutorName
+from evergraph.data.datasets import DatasetConfig, source_digest
 from evergraph.errors import ConfigError
 from evergraph.experiments.local import Job, Outcome, run_local
 from evergraph.runs.config import RunConfig
@@ -59,7 +60,16 @@ def do_runs(
 
 def finished_runs(configs: Sequence[RunConfig], out: Path) -> dict[RunConfig, Path]:
     """The folders of those runs that are done already."""
-    stores = {config: find_run(out, config) for config in configs}
+    digests: dict[str, str | None] = {}
+
+    def source_of(dataset: DatasetConfig) -> str | None:
+        """Each file is read once, however many runs it has."""
+        key = dataset.model_dump_json()
+        if key not in digests:
+            digests[key] = source_digest(dataset)
+        return digests[key]
+
+    stores = {config: find_run(out, config, source_of) for config in configs}
     return {config: store.folder for config, store in stores.items() if store is not None and store.finished}
 
 

@@ -17,5 +17,7 @@ def print_run(record: Record) -> None:
 
 
 def run_json(record: Record, folder: Path) -> dict[str, Any]:
-    """What --json prints: the summary in percent, the folder and the settings."""
-    return {**summarise(record).model_dump(mode="json"), "run_dir": str(folder), "config": record.config}
+    """What --json prints: the summary in percent, the names of the classes as they arrived, folder and settings."""
+    names = record.data.class_names or [str(label) for label in record.data.class_order]
+    shown = summarise(record).model_dump(mode="json")
+    return {**shown, "classes": names, "run_dir": str(folder), "config": record.config}

@@ -30,7 +30,8 @@ def run_command(
     features: Features = None,
     settings: SetOption = None,
     config: Annotated[
-        Path | None, typer.Option(help="TOML file with settings; flags and --set win over it.")
+        Path | None,
+        typer.Option(help="TOML file with settings, or a run's config.json; flags and --set win."),
     ] = None,
     preset: Annotated[
         str | None,
@@ -44,11 +45,11 @@ def run_command(
 ) -> None:
     """Learn a stream of tasks and measure it."""
     from evergraph.cli.printing import print_run, run_json
-    from evergraph.config import assigned, merged, parse_assignment, read_toml
+    from evergraph.config import assigned, merged, parse_assignment, read_settings
     from evergraph.runs.process import keep_freed_memory
 
     keep_freed_memory()
-    values = merged(_preset(preset), read_toml(config) if config is not None else {})
+    values = merged(_preset(preset), read_settings(config) if config is not None else {})
     flags = {
         "dataset.name": dataset,
         "dataset.features": features,

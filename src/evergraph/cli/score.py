@@ -8,7 +8,8 @@ import typer
 
 from evergraph.cli.console import STDOUT, note, print_json
 from evergraph.cli.options import AsJson, DataDir, Features, Plugins, SetOption
-from evergraph.errors import ConfigError, DataError
+from evergraph.errors import ConfigError
+from evergraph.files import write_atomically
 
 if TYPE_CHECKING:
     from evergraph.data.graph import Graph
@@ -33,8 +34,6 @@ def score_command(
     as_json: AsJson = False,
 ) -> None:
     """Score every node of a graph, all nodes and classes at once as one task."""
-    import numpy as np
-
     from evergraph.config import assigned, parse_assignment
     from evergraph.data.datasets import open_dataset
     from evergraph.hodge import Orientation
@@ -54,22 +53,35 @@ def score_command(
         "train": {"epochs": epochs},
         "seeds": {"init": seed},
     }
-    config = RunConfig.from_values(assigned(values, [parse_assignment(text) for text in settings or []]))
+    sets = [parse_assignment(text) for text in settings or []]
+    _forbid_without_effect(sets)
+    config = RunConfig.from_values(assigned(values, sets))
     graph = open_dataset(config.dataset, data_dir, progress=True)
     scores = score_graph(graph, score, config, Orientation(orientation or "paper"))
-    columns = {
-        "node": np.arange(graph.n_nodes),
-        "original_id": graph.original_ids,
-        "class": graph.labels,
-        "score": scores.value,
-    }
-    try:
-        WRITERS[out.suffix](out, columns)
-    except OSError as error:
-        raise DataError(
-            f"{out} must be a file that can be written, got an error instead: {error.strerror}"
-        ) from None
+    columns = {**_named(graph), "score": scores.value}
+    write_atomically(out, lambda path: WRITERS[out.suffix](path, columns))
     _print(graph, score, out, dict(scores.certificate), as_json=as_json)
+
+
+def _forbid_without_effect(sets: list[tuple[list[str], Any]]) -> None:
+    """ConfigError for settings of streams, methods and splits: a score sees the whole graph as one task."""
+    for path, _ in sets:
+        name = ".".join(path)
+        if path[0] not in ("dataset", "backbone", "train") and name not in ("stream.preprocessing", "seeds.init"):
+            raise ConfigError(
+                "settings of dataset, backbone, train, stream.preprocessing and seeds.init are wanted, "
+                f"got {name} instead; it has no effect on a score"
+            )
+
+
+def _named(graph: "Graph") -> dict[str, Any]:
+    """Node and class of each row: by the person's own names where the source has some."""
+    import numpy as np
+
+    classes = graph.labels if graph.class_names is None else np.array(graph.class_names)[graph.labels]
+    if graph.node_names is not None:
+        return {"original_id": graph.node_names, "class": classes}
+    return {"node": np.arange(graph.n_nodes), "original_id": graph.original_ids, "class": classes}
 
 
 def _write_csv(path: Path, columns: dict[str, Any]) -> None:

@@ -101,16 +101,16 @@ def class_plan(graph: Graph, config: StreamConfig, seed: int) -> tuple[tuple[int
     """The labels in order of arrival, and a message on each group of classes that was dropped."""
     labels, sizes = np.unique(graph.labels, return_counts=True)
     messages = []
-    order = _requested_order(labels, sizes, config.class_order, seed)
+    order = _requested_order(labels, sizes, _by_label(config.class_order, graph), seed)
     size_of = dict(zip(labels.tolist(), sizes.tolist(), strict=True))
     small = [label for label in order if size_of[label] < config.min_class_size]
     if small:
-        messages.append(f"dropped classes with fewer than {config.min_class_size} nodes: {_listed(small)}")
+        messages.append(f"dropped classes with fewer than {config.min_class_size} nodes: {_listed(small, graph)}")
         order = [label for label in order if label not in small]
     left = len(order) % config.classes_per_task
     if left and config.remainder is Remainder.DROP and config.arrival is not Arrival.TIME:
         messages.append(
-            f"dropped the last of {len(order)} classes ({_listed(order[-left:])}): "
+            f"dropped the last of {len(order)} classes ({_listed(order[-left:], graph)}): "
             f"too few for a last task of {config.classes_per_task} (stream.remainder=keep keeps them)"
         )
         order = order[:-left]
@@ -120,6 +120,22 @@ def class_plan(graph: Graph, config: StreamConfig, seed: int) -> tuple[tuple[int
             f"min_class_size={config.min_class_size} and classes_per_task={config.classes_per_task}"
         )
     return tuple(order), tuple(messages)
+
+
+def _by_label(order: ClassOrder | tuple[int | str, ...], graph: Graph) -> ClassOrder | tuple[int, ...]:
+    """An order of classes in which names are replaced by labels."""
+    if isinstance(order, ClassOrder):
+        return order
+    names = {} if graph.class_names is None else {name: label for label, name in enumerate(graph.class_names)}
+    unknown = [one for one in order if isinstance(one, str) and one not in names]
+    if unknown:
+        known = (
+            f"; its classes are: {', '.join(list(names)[:20])}" if names else ", whose classes are whole numbers"
+        )
+        raise ConfigError(
+            f"stream.class_order must list classes of {graph.name}, got {unknown[0]!r} instead{known}"
+        )
+    return tuple(names[one] if isinstance(one, str) else one for one in order)
 
 
 def _requested_order(
@@ -148,5 +164,6 @@ def split_nodes(nodes: NDArray[np.int64], shares: tuple[float, float, float], se
     return np.sort(train), np.sort(val), np.sort(test)
 
 
-def _listed(labels: list[int]) -> str:
-    return ", ".join(str(label) for label in labels)
+def _listed(labels: list[int], graph: Graph) -> str:
+    """Classes by their names where they have some."""
+    return ", ".join(str(label) if graph.class_names is None else graph.class_names[label] for label in labels)

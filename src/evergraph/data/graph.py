@@ -1,7 +1,7 @@
 """Graph: CSR adjacency, features, labels; induced subgraphs; validation of input."""
 
 from dataclasses import dataclass, replace
-from typing import NewType
+from typing import NewType, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -27,6 +27,8 @@ GlobalIds = NewType("GlobalIds", NDArray[np.int64])
 LocalIds = NewType("LocalIds", NDArray[np.int64])
 """Rows of one task's graph."""
 
+Times: TypeAlias = NDArray[np.float64] | NDArray[np.int64]
+
 
 @dataclass(frozen=True)
 class Graph:
@@ -37,7 +39,9 @@ class Graph:
     labels: (n,) int64, never negative.
     original_ids: (n,) int64, the row of each node in the source it was read from.
     remarks: what a reader of a result on this graph must know (a stand-in, derived features).
-    times: (n,) float64, when each node appeared, on any scale; None where the source does not say.
+    times: (n,) when each node appeared, on any scale; int64 where float64 would round whole numbers; None where the
+    source does not say.
+    node_names: (n,) what the source calls each node; None where it does not name them.
     """
 
     adjacency: sparse.csr_array
@@ -49,7 +53,8 @@ class Graph:
     class_names: tuple[str, ...] | None = None
     feature_names: tuple[str, ...] | None = None
     remarks: tuple[str, ...] = ()
-    times: NDArray[np.float64] | None = None
+    times: Times | None = None
+    node_names: NDArray[np.str_] | None = None
 
     @property
     def n_nodes(self) -> int:
@@ -77,6 +82,7 @@ class Graph:
             labels=self.labels[nodes],
             original_ids=self.original_ids[nodes],
             times=None if self.times is None else self.times[nodes],
+            node_names=None if self.node_names is None else self.node_names[nodes],
         )
 
 
@@ -117,6 +123,7 @@ def make_graph(
     feature_names: tuple[str, ...] | None = None,
     remarks: tuple[str, ...] = (),
     times: ArrayLike | None = None,
+    node_names: NDArray[np.str_] | None = None,
 ) -> Graph:
     """A validated Graph, or DataError; `directed=None` compares the adjacency with its transpose."""
     matrix = checked_adjacency(adjacency)
@@ -135,6 +142,7 @@ def make_graph(
         feature_names=feature_names,
         remarks=remarks,
         times=None if times is None else _checked_times(times, n),
+        node_names=node_names,
     )
 
 
@@ -159,7 +167,13 @@ def _checked_labels(labels: ArrayLike, n: int) -> NDArray[np.int64]:
     return result
 
 
-def _checked_times(times: ArrayLike, n: int) -> NDArray[np.float64]:
+def _checked_times(times: ArrayLike, n: int) -> Times:
+    """As float64; whole numbers beyond 2^53, such as nanoseconds since 1970, as they are."""
+    given = np.asarray(times)
+    if given.dtype.kind in "iu" and given.shape == (n,) and np.abs(given.astype(np.float64)).max() >= 2**53:
+        if given.max() > np.iinfo(np.int64).max:
+            raise DataError(f"times must fit 64 bits with a sign, got {given.max()} instead")
+        return given.astype(np.int64)
     try:
         values = np.asarray(times, dtype=np.float64)
     except (TypeError, ValueError):

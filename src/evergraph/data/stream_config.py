@@ -65,7 +65,7 @@ class StreamConfig(Settings):
     steps: int = Field(10, ge=1)
     blur: float = Field(0.3, ge=0, lt=1)
     classes_per_task: int = Field(2, ge=1)
-    class_order: ClassOrder | tuple[int, ...] = ClassOrder.LABEL
+    class_order: ClassOrder | tuple[int | str, ...] = ClassOrder.LABEL
     split: tuple[float, float, float] = (0.6, 0.2, 0.2)
     min_class_size: int = Field(3, ge=3)
     remainder: Remainder = Remainder.DROP

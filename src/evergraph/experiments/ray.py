@@ -188,7 +188,11 @@ def work(values: dict[str, Any], files: Files, place: Place, queue: Any) -> tupl
             store = create_run(out, config)
             store.add_files(files)
             watch = _Sending(store, config.digest(), queue)
-            run(config, out, data_dir=place.job.data_dir, resume=True, watch=watch)
+            result = run(config, out, data_dir=place.job.data_dir, resume=True, watch=watch)
+            if result.folder != store.folder:
+                raise StoreError(
+                    f"{store.folder} was begun on other data than this machine has; copy the same there"
+                )
         except Exception as error:  # concerns this run only and is recorded with it
             return {}, reason(error).replace(folder, str(place.job.out))
         return store.files(), None

@@ -68,6 +68,14 @@ class AnalyticConfig(Settings):
             )
         return self
 
+    @field_validator("hops", mode="before")
+    @classmethod
+    def _hops_are_sets(cls, value: object) -> object:
+        sets = value if isinstance(value, list | tuple) else []
+        if value != "auto" and not (sets and all(isinstance(one, list | tuple) for one in sets)):
+            raise ValueError(f'sets of hops are wanted, such as [[2], [0, 1, 2]], or "auto", got {value!r} instead')
+        return value
+
     @field_validator("hops")
     @classmethod
     def _sets_of_hops(cls, value: Literal["auto"] | tuple[HopSet, ...]) -> Literal["auto"] | tuple[HopSet, ...]:

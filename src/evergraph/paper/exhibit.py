@@ -10,7 +10,8 @@ from typing import Any
 from matplotlib.figure import Figure
 
 from evergraph.errors import StoreError
-from evergraph.files import make_folder
+from evergraph.files import make_folder, write_atomically
+from evergraph.report.plots import write_picture
 
 TEX = str.maketrans(
     {"&": r"\&", "%": r"\%", "_": r"\_", "#": r"\#", "±": r"$\pm$", "β": r"$\beta$", "−": "$-$", "–": "--"}
@@ -66,12 +67,11 @@ class Exhibit:
         paths = [folder / f"{self.name}.{suffix}" for suffix in ("md", "tex", "csv", "png", "pdf")]
         try:
             for path, text in zip(paths, (self.markdown(), self.latex(), self.csv()), strict=False):
-                path.write_text(text, encoding="utf-8")
+                write_atomically(path, text)
             for path in paths[3:]:
-                self.figure.savefig(path, dpi=160, metadata={"CreationDate": None} if path.suffix == ".pdf" else {})
-        except OSError as error:
-            reason = error.strerror or error
-            raise StoreError(f"{folder} cannot be written to: {reason}; choose another --write") from None
+                write_picture(path, self.figure, metadata={"CreationDate": None} if path.suffix == ".pdf" else {})
+        except StoreError as error:
+            raise StoreError(f"{error}; choose another --write") from None
         return paths
 
 

@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from evergraph.files import make_folder
-from evergraph.report.plots import ACCENT, FAINT, INK
+from evergraph.report.plots import ACCENT, FAINT, INK, write_picture
 from evergraph.results.frontier import frontier
 
 COSTS = (("kept_bytes", "kept of the past, bytes", 1000), ("seconds", "time, s", 1))
@@ -32,7 +32,7 @@ def write_frontier(methods: Sequence[Mapping[str, Any]], path: Path, heading: st
             axes.text(0.99, bound["aa"], text, ha="right", va="bottom", transform=axes.get_yaxis_transform())
         axes.set_xlabel(label, color=INK)
         axes.set_ylabel("AA, %", color=INK)
-    figure.savefig(path, dpi=160)
+    write_picture(path, figure)
     return path
 
 

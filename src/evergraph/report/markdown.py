@@ -59,7 +59,7 @@ def _table(data: DataSet) -> str:
 
 def _row(data: DataSet, group: Group, time: float) -> tuple[str, ...]:
     name = f"`{group.method}`" + (f" {group.settings}" if group.settings else "")
-    name += f" · {group.backbone}" if len(data.by_backbone) > 1 else ""
+    name += f" · {group.backbone}" if len(data.by_backbone) > 1 and group.backbone else ""
     return (
         name,
         _text(group.tested("global")),

@@ -66,7 +66,7 @@ def projections(data: DataSet) -> Projections | None:
 def _named(group: Group) -> list[tuple[str, Projection]]:
     """The projections of a group; the seed is in their names if there are several."""
     found = [(result, result.record.projection) for result in group.results if result.record.projection is not None]
-    name = f"{group.label} · {group.backbone}"
+    name = f"{group.label} · {group.backbone}" if group.backbone else group.label
     return [(f"{name}, {seed_name(run)}" if len(found) > 1 else name, projection) for run, projection in found]
 
 

@@ -1,6 +1,7 @@
 """The figures of a run: the accuracy matrix as a heat map, and AA after each task."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -8,6 +9,7 @@ from matplotlib.figure import Figure
 from matplotlib.image import AxesImage
 from numpy.typing import NDArray
 
+from evergraph.files import write_atomically
 from evergraph.results.summary import summarise, title
 from evergraph.runs.record import Record
 
@@ -19,8 +21,13 @@ def write_figures(record: Record, folder: Path) -> list[Path]:
     """Draw both figures into a folder and return their paths."""
     figures = {"matrix.png": matrix_figure(record), "accuracy.png": curve_figure(record)}
     for name, figure in figures.items():
-        figure.savefig(folder / name, dpi=160)
+        write_picture(folder / name, figure)
     return [folder / name for name in figures]
+
+
+def write_picture(path: Path, figure: Figure, **options: Any) -> None:
+    """Write a figure in the format of the suffix, as a whole or not at all; StoreError where that fails."""
+    write_atomically(path, lambda place: figure.savefig(place, dpi=160, format=path.suffix[1:], **options))
 
 
 def matrix_figure(record: Record) -> Figure:

@@ -13,6 +13,7 @@ from evergraph.report.palette import light
 from evergraph.report.panels import class_names, measures_text, panel_columns
 from evergraph.report.plots import INK
 from evergraph.results.projection import Projection
+from evergraph.results.summary import backbone_of
 
 QUIET, GROUND = "#56636e", "#f7f9fa"
 SIDE, HEAD, GAP, EDGE = 4.4, 0.58, 0.4, 0.3
@@ -56,7 +57,8 @@ def draw_projection(axes: Axes, projection: Projection, colours: Mapping[int, st
     axes.set(xticks=[], yticks=[], facecolor=GROUND)
     axes.spines[:].set_visible(False)
     place: dict[str, Any] = {"transform": axes.transAxes, "va": "baseline"}
-    heading = f"{projection.method} · {projection.backbone}"
+    backbone = backbone_of(projection.method, projection.backbone)
+    heading = f"{projection.method} · {backbone}" if backbone else projection.method
     axes.text(0, 1.075, heading, fontsize=12.5, color=INK, weight="bold", **place)
     axes.text(1, 1.075, projection.nodes, fontsize=9.5, color=QUIET, ha="right", **place)
     axes.text(0, 1.022, measures_text(projection), fontsize=9.5, color=QUIET, **place)

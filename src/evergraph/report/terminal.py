@@ -3,7 +3,7 @@
 from rich.table import Table
 from rich.text import Text
 
-from evergraph.results.summary import Summary, data_title, summarise, title
+from evergraph.results.summary import Summary, backbone_of, data_title, summarise, title
 from evergraph.runs.record import Record
 
 MOST_COLUMNS = 12
@@ -84,7 +84,10 @@ def comparison_table(records: list[Record]) -> Table:
     """A row for each method: AA, AF, seconds and memory of past tasks."""
     first = records[0].config
     data = data_title(first["dataset"], records[0].data.name)
-    heading = f"{data} · {first['backbone']['name']} · seed {first['seeds']['init']} · {records[0].protocol}"
+    used = (backbone_of(one.config["method"]["name"], one.config["backbone"]["name"]) for one in records)
+    backbone = next((name for name in used if name), None)
+    parts = (data, backbone, f"seed {first['seeds']['init']}", records[0].protocol)
+    heading = " · ".join(part for part in parts if part)
     table = Table(title=heading, title_justify="left")
     table.add_column("method", no_wrap=True)
     for name in ("AA, %", "AF, %", "local AA", "global AA", "time, s", "kept, MiB"):

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from evergraph.results.load import FACTS, Result
 from evergraph.results.records import grouped_by
+from evergraph.results.summary import backbone_of
 from evergraph.results.validation import TUNED, best_on_validation
 
 USUAL = 0.75
@@ -62,8 +63,9 @@ class Group:
         return str(self.setup["method.name"])
 
     @property
-    def backbone(self) -> str:
-        return str(self.setup["backbone.name"])
+    def backbone(self) -> str | None:
+        """None where the method uses none."""
+        return backbone_of(self.method, str(self.setup["backbone.name"]))
 
     @property
     def settings(self) -> str:
@@ -177,11 +179,14 @@ class DataSet:
 
     def name(self, group: Group) -> str:
         """The label of a group, with its backbone if the data set has several."""
-        return f"{group.label} · {group.backbone}" if len(self.by_backbone) > 1 else group.label
+        shown = len(self.by_backbone) > 1 and group.backbone
+        return f"{group.label} · {group.backbone}" if shown else group.label
 
     @property
     def by_backbone(self) -> dict[str, list[Group]]:
-        return grouped_by(self.groups, lambda group: group.backbone)
+        """The groups that are compared in one chart; methods without a backbone are beside every backbone."""
+        found = list(dict.fromkeys(group.backbone for group in self.groups if group.backbone)) or ["none"]
+        return {name: [group for group in self.groups if group.backbone in (name, None)] for name in found}
 
 
 def best_of_methods(groups: Sequence[Group]) -> list[Group]:
@@ -220,12 +225,23 @@ def how_chosen(group: Group, groups: Sequence[Group]) -> str:
 
 
 def data_sets(results: Sequence[Result]) -> list[DataSet]:
-    """Results by data set and settings; groups by descending AA."""
+    """Results by data set and settings; groups by descending AA.
+
+    Files of the same name and size are told apart by their content, and in the title by a part of its checksum.
+    """
+    marked = [one for one in results if one.record.data.source and one.record.data.fingerprint]
+    same = {one.record.data.fingerprint: one.content for one in marked}  # earlier runs know no source
+    contents = [same.get(one.record.data.fingerprint, one.content) for one in results]
+    keys = [json.dumps([one.title, one.size, content]) for one, content in zip(results, contents, strict=True)]
+    by_title: dict[str, set[str | None]] = {}
+    for one, content in zip(results, contents, strict=True):
+        by_title.setdefault(one.title, set()).add(content)
     found = []
-    for members in grouped_by(results, lambda result: json.dumps([result.title, result.size])).values():
-        first = members[0]
+    for members in grouped_by(zip(keys, contents, results, strict=True), lambda member: member[0]).values():
+        _, content, first = members[0]
         facts = {key: getattr(first.record.data, key) for key in FACTS}
-        found.append(DataSet(first.title, facts, _groups(members)))
+        told = f" [{(content or 'unknown')[:8]}]" if len(by_title[first.title]) > 1 else ""
+        found.append(DataSet(first.title + told, facts, _groups([member for _, _, member in members])))
     return found
 
 

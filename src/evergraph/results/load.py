@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from evergraph.config import flattened
+from evergraph.data.datasets import is_path
 from evergraph.errors import StoreError
 from evergraph.results.records import Complete, SmallRecord, read_records, small_record
 from evergraph.results.summary import SoFar, data_title
@@ -121,9 +122,18 @@ class Result:
         return [self.record.data.nodes, self.record.data.edges, self.record.data.features]
 
     @property
+    def content(self) -> str | None:
+        """What tells the data of a file from those of another file of the same name; None where nothing does."""
+        data = self.record.data
+        if not is_path(str(self.settings["dataset.name"])):
+            return None
+        frozen = self.settings.get("stream.preprocessing") != "standard"  # which depends on the seeds
+        return data.source or (data.fingerprint if frozen else None)
+
+    @property
     def identity(self) -> str:
         """Equal for runs with the same settings and seeds on the same data."""
-        return json.dumps([self.setup, self.seeds, self.size], sort_keys=True)
+        return json.dumps([self.setup, self.seeds, self.size, self.content], sort_keys=True)
 
 
 def read_results(paths: Sequence[Path], complete: Complete | None = None) -> tuple[list[Result], list[str]]:

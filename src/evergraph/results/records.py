@@ -133,6 +133,8 @@ def _line(record: SmallRecord) -> str:
     values = record.model_dump(mode="json", exclude={"finished", "projection"})
     exact = {"config": values.pop("config"), "changed": values.pop("changed")}
     values["data"].pop("fingerprint")
+    if record.data.source is None:  # a data set with a name of its own
+        values["data"].pop("source")
     if record.projection is not None:
         exact["projection"] = record.projection.model_dump(mode="json")
     return json.dumps({**_rounded(values), **exact})

@@ -1,13 +1,14 @@
 """The measures of one run in percent, for every table, figure and JSON output."""
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict
 
-from evergraph.data.datasets import DATASETS, derived_features
+from evergraph.data.datasets import DATASETS, derived_features, is_path
 from evergraph.errors import ConfigError
 from evergraph.replay.usage import MemoryUsage
 from evergraph.runs import metrics
@@ -115,8 +116,23 @@ def summarise(record: Record) -> Summary:
         processor_seconds=_by_phase(record.processor_seconds) if _complete(record) else {},
         memory=record.memory[-1],
         peak_bytes=record.peak_bytes,
-        remarks=[*record.data.remarks, *record.data.messages],
+        remarks=[*record.data.remarks, *record.data.messages, *one_class_only(record)],
     )
+
+
+def one_class_only(record: Record) -> list[str]:
+    """A remark where the model seems to give every test node the same class."""
+    final = record.counts("test").per_class()[-1]
+    known = np.flatnonzero(~np.isnan(final))
+    right = known[final[known] > 0]
+    if len(known) < 2 or len(right) != 1 or final[right[0]] < 1:
+        return []
+    order = record.data.class_order or list(range(len(final)))
+    name = (record.data.class_names or [str(label) for label in order])[right[0]]
+    return [
+        f"of {len(known)} classes only class {name} is predicted right after the last task, always: "
+        "the model gives every test node the same class, or nearly"
+    ]
 
 
 def _complete(record: Record) -> bool:
@@ -154,16 +170,29 @@ def percent(values: NDArray[np.float64]) -> list[float | None]:
 
 
 def data_title(dataset: Mapping[str, Any], name: str) -> str:
-    """The name of the data; says if it is a stand-in for others or has derived features."""
+    """The name of the data, of a file with its folder; says if it is a stand-in or has derived features."""
     known = str(dataset["name"]) in DATASETS
+    if is_path(str(dataset["name"])):
+        folder = Path(str(dataset["name"])).parent.name
+        name = f"{folder}/{name}" if folder not in ("", "..") else name
     stand_in = DATASETS[str(dataset["name"])].stand_in if known else None
     text = f"{name} (stand-in for {stand_in})" if stand_in else name
     features = dataset.get("features") or derived_features(str(dataset["name"]))
     return f"{text}, derived features ({features})" if features else text
 
 
+NO_BACKBONE = ("analytic", "cat", "ncm", "slda", "tem")
+"""Methods that do not use the backbone, whatever a run's settings say."""
+
+
+def backbone_of(method: str, backbone: str) -> str | None:
+    """The backbone behind a result; None where the method uses none."""
+    return None if method in NO_BACKBONE else backbone
+
+
 def title(record: Record) -> str:
-    """Data set, method and backbone of a run in one line."""
-    config = record.config
-    heading = data_title(config["dataset"], record.data.name)
-    return f"{heading} · {config['method']['name']} · {config['backbone']['name']}"
+    """Data set, method and, where it is used, backbone of a run in one line."""
+    heading = data_title(record.config["dataset"], record.data.name)
+    method = str(record.config["method"]["name"])
+    backbone = backbone_of(method, record.config["backbone"]["name"])
+    return " · ".join(part for part in (heading, method, backbone) if part)

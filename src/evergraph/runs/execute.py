@@ -13,9 +13,10 @@ import torch
 from scipy import sparse
 
 import evergraph
+from evergraph.data.datasets import DatasetConfig, is_path, source_digest
 from evergraph.data.graph import Graph
 from evergraph.data.stream import TaskStream
-from evergraph.errors import ConfigError, StoreError
+from evergraph.errors import ConfigError, DataError, StoreError
 from evergraph.methods import METHODS
 from evergraph.runs.build import make_learner, open_stream
 from evergraph.runs.config import RunConfig
@@ -47,19 +48,20 @@ def run(
     if not isinstance(config, RunConfig):
         raise ConfigError(f"a RunConfig is wanted, got {config!r} instead; RunConfig.from_values makes one")
     out = Path(out)
-    store = find_run(out, config) if resume else None
+    store = find_run(out, config, on_message=on_message) if resume else None
     if store is not None and store.finished:
         on_message(f"{store.folder} is finished already; nothing to do")
         return RunResult(store.folder, store.record())
     watch = watch or Watch()
     with torch_threads(config.train.threads), PeakMemory() as peak:
+        source = source_digest(config.dataset)
         with watch.phase("load"):
             stream = open_stream(config, data_dir, progress=True)
         for message in (*stream.graph.remarks, *stream.messages):
             on_message(message)
         store = store or create_run(out, config)
         with store.locked():
-            _learn_tasks(config, stream, store, watch, peak)
+            _learn_tasks(config, stream, data_record(stream, source), store, watch, peak)
     return RunResult(store.folder, store.record())
 
 
@@ -70,10 +72,34 @@ def create_run(out: Path, config: RunConfig) -> RunStore:
     return RunStore.create(out, config.label(), values)
 
 
-def find_run(out: Path, config: RunConfig) -> RunStore | None:
-    """The run of this configuration below `out` to resume: a finished one, else the furthest one."""
-    stores = (store for store in RunStore.below(out, config.label_stem()) if is_run_of(config, store))
-    return max(stores, key=lambda store: (store.finished, store.tasks_done), default=None)
+def find_run(
+    out: Path,
+    config: RunConfig,
+    source_of: Callable[[DatasetConfig], str | None] = source_digest,
+    on_message: Callable[[str], None] = lambda message: None,
+) -> RunStore | None:
+    """The run of this configuration on the data of now, below `out`, to resume: a finished one, else the furthest.
+
+    A run of other data than the file of this name holds now is left alone, and a message says so.
+    """
+    stores = [store for store in RunStore.below(out, config.label_stem()) if is_run_of(config, store)]
+    source = source_of(config.dataset) if stores and is_path(config.dataset.name) else None
+    current = [store for store in stores if source is None or _is_of_source(store, config, source)]
+    for store in stores:
+        if store not in current:
+            on_message(f"{store.folder} is of other data: {config.dataset.name} has changed since")
+    return max(current, key=lambda store: (store.finished, store.tasks_done), default=None)
+
+
+def _is_of_source(store: RunStore, config: RunConfig, source: str) -> bool:
+    """Whether a run learned from these files, or from others that hold the same."""
+    try:
+        known = store.data()
+        if known is None or known.source == source or known.fingerprint is None:
+            return True
+        return data_record(open_stream(config, None)).fingerprint == known.fingerprint
+    except (ConfigError, DataError, StoreError):  # what cannot be read is reported where it is used
+        return True
 
 
 def is_run_of(config: RunConfig, store: RunStore) -> bool:
@@ -86,12 +112,13 @@ def is_run_of(config: RunConfig, store: RunStore) -> bool:
         return False
 
 
-def _learn_tasks(config: RunConfig, stream: TaskStream, store: RunStore, watch: Watch, peak: PeakMemory) -> None:
+def _learn_tasks(
+    config: RunConfig, stream: TaskStream, data: DataRecord, store: RunStore, watch: Watch, peak: PeakMemory
+) -> None:
     learner = make_learner(config, stream.graph.n_features)
-    data = data_record(stream)
     tasks = store.tasks()
     if tasks:
-        if tasks[-1].data != data:
+        if not tasks[-1].data.same_as(data):
             raise StoreError(
                 f"{store.folder} was begun on other data than is here now; start a new run without --resume"
             )
@@ -126,7 +153,7 @@ def counted(correct: Correct) -> dict[str, list[int]]:
     return {"val": correct.val.tolist(), "test": correct.test.tolist()}
 
 
-def data_record(stream: TaskStream) -> DataRecord:
+def data_record(stream: TaskStream, source: str | None = None) -> DataRecord:
     """What a run learns from: counts, remarks and a fingerprint of the data and the stream."""
     graph = stream.graph
     return DataRecord(
@@ -140,6 +167,7 @@ def data_record(stream: TaskStream) -> DataRecord:
         remarks=list(graph.remarks),
         messages=list(stream.messages),
         fingerprint=_fingerprint(graph),
+        source=source,
     )
 
 

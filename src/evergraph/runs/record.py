@@ -20,7 +20,10 @@ class _Part(BaseModel):
 
 
 class DataRecord(_Part):
-    """What a run learned from: counts, remarks, and a fingerprint of the data."""
+    """What a run learned from: counts, remarks, and a fingerprint of the data as they were learned.
+
+    source: SHA-256 of the files behind a graph named by its path, None for data sets; see `source_digest`.
+    """
 
     name: str
     nodes: int
@@ -32,6 +35,11 @@ class DataRecord(_Part):
     remarks: list[str]
     messages: list[str] = []
     fingerprint: str | None = None
+    source: str | None = None
+
+    def same_as(self, other: "DataRecord") -> bool:
+        """Whether both are the same data, whatever the files look like in which they are."""
+        return self.model_copy(update={"source": None}) == other.model_copy(update={"source": None})
 
 
 class TaskRecord(_Part):

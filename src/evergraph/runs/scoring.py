@@ -26,7 +26,7 @@ def score_graph(
     task = one_task(graph, config)
     if graph.features is None and entry.needs_features:
         raise DataError(
-            f"{graph.name} has no features, and the score {score} needs some; derive them with --features"
+            f"{graph.name} has no features, and the score {score} needs some; derive them with --features degree"
         )
     net = make_net(config, max(graph.n_features, 1))
     if entry.needs_model:

@@ -13,6 +13,7 @@ written, so that results can be read without it.
 
 import glob
 import json
+import shlex
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -24,7 +25,7 @@ from evergraph.errors import StoreError
 from evergraph.files import make_folder, write_atomically
 from evergraph.locks import locked
 from evergraph.models.tensors import tensor_bytes
-from evergraph.runs.record import SCHEMA_VERSION, Record, TaskRecord
+from evergraph.runs.record import SCHEMA_VERSION, DataRecord, Record, TaskRecord
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -77,8 +78,18 @@ class RunStore:
         if not self.folder.is_dir() or not (self.folder / "config.json").exists():
             raise StoreError(f"a run folder is wanted, got {self.folder}, which is none")
         if not self.finished:
-            raise StoreError(f"{self.folder} holds an unfinished run; resume it with `evergraph run ... --resume`")
+            config, out = str(self.folder / "config.json"), str(self.folder.parent)
+            command = shlex.join(["evergraph", "run", "--config", config, "--out", out, "--resume"])
+            raise StoreError(f"{self.folder} holds an unfinished run; resume it: {command}")
         return self._read_model("record.json", Record)
+
+    def data(self) -> DataRecord | None:
+        """What the run learns from; None while no task is finished."""
+        if self.finished:
+            return self.record().data
+        return (
+            self._read_model(f"task-{self.tasks_done - 1:03d}.json", TaskRecord).data if self.tasks_done else None
+        )
 
     def save_task(self, index: int, result: TaskRecord, state: "Mapping[str, Tensor]") -> None:
         """A finished task, with everything that is needed to resume after it."""

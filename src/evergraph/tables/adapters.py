@@ -225,7 +225,7 @@ def batch_from_arrays(
     )
 
 
-def _times(times: ArrayLike, n_nodes: int) -> NDArray[np.float64]:
+def _times(times: ArrayLike, n_nodes: int) -> NDArray[np.float64] | NDArray[np.int64]:
     values = np.asarray(times)
     if values.shape != (n_nodes,):
         raise DataError(f"there must be one time for each of the {n_nodes} nodes, got shape {values.shape} instead")

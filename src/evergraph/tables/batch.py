@@ -33,7 +33,7 @@ class Batch:
     """Nodes and edges that arrive together; what is not encoded yet stays as the person has it.
 
     ids: (n,) int64 or text, each once. labels: (n,) objects, None where a label is missing.
-    times: (n,) float64, None where there are none. adjacency: (n, n) CSR, float32.
+    times: (n,) numbers, None where there are none. adjacency: (n, n) CSR, float32.
     attributes: a table of columns by name, numbers without names, or None.
     left_out: columns that are no attributes, and why. remarks: what the person must know.
     named: whether ids say which node it is in every batch; row numbers do not.
@@ -43,7 +43,7 @@ class Batch:
     labels: NDArray[np.object_]
     adjacency: sparse.csr_array
     attributes: Table | Features | None
-    times: NDArray[np.float64] | None = None
+    times: NDArray[np.float64] | NDArray[np.int64] | None = None
     directed: bool = False
     left_out: Mapping[str, str] = field(default_factory=dict)
     remarks: tuple[str, ...] = ()
@@ -183,12 +183,21 @@ def _left_out(
     return {name: why for name, why in roles.items() if name is not None and name in table.columns}
 
 
-def time_values(table: Table, name: str) -> NDArray[np.float64]:
-    """A column of times: numbers as they are, dates as seconds since 1970."""
+def time_values(table: Table, name: str) -> NDArray[np.float64] | NDArray[np.int64]:
+    """A column of times: numbers as they are, dates as seconds since 1970.
+
+    Whole numbers that float64 would round, such as nanoseconds, are int64.
+    """
     values = table.values(name)
     wanted, advice = "a finite number or a date such as 2024-05-31", "; fill it in or remove the row"
     if values.content is not Content.DATES:
-        return table.doubles(name, wanted, advice)
+        numbers = table.doubles(name, wanted, advice)
+        if np.abs(numbers).max(initial=0) < 2**53:
+            return numbers
+        try:
+            return table.column(name).astype(np.int64)
+        except (ValueError, OverflowError):  # fractions, or more than 64 bits
+            return numbers
     assert values.numbers is not None
     bad = np.flatnonzero(np.isnan(values.numbers))
     if len(bad):

@@ -1,5 +1,6 @@
 """Data sets by name, and any other graph by the path of its file."""
 
+import hashlib
 import os
 from collections.abc import Mapping
 from dataclasses import replace
@@ -13,9 +14,10 @@ from evergraph.data.datasets import digits, npz, ogb, patents, reddit, sbm
 from evergraph.data.datasets.derived import DerivedFeatures
 from evergraph.data.datasets.entry import DatasetEntry, Locate, NoOptions, RemoteFile
 from evergraph.data.datasets.fetch import cache_dir, locator
-from evergraph.data.datasets.files import FileOptions, read_graph
+from evergraph.data.datasets.files import FileOptions, files_of, read_graph
 from evergraph.data.graph import Graph
 from evergraph.data.standardise import Standardisation, changes, standardise
+from evergraph.errors import DataError
 from evergraph.registry import Registry
 
 __all__ = [
@@ -34,6 +36,7 @@ __all__ = [
     "load_dataset",
     "locator",
     "open_dataset",
+    "source_digest",
 ]
 
 
@@ -117,3 +120,21 @@ def open_dataset(config: DatasetConfig, data_dir: Path | None, *, progress: bool
         standardisation=config.standardise,
         progress=progress,
     )
+
+
+def source_digest(config: DatasetConfig) -> str | None:
+    """SHA-256 of the files behind a graph that is named by its path; None for data sets and where none can be read.
+
+    The same name may stand for other data tomorrow, or in another folder.
+    """
+    options = dataset_options(config.name, config.options)
+    if not isinstance(options, FileOptions):
+        return None
+    digest = hashlib.sha256()
+    try:
+        for path in files_of(Path(config.name), options):
+            with path.open("rb") as file:
+                digest.update(hashlib.file_digest(file, "sha256").digest())
+    except (OSError, DataError):
+        return None
+    return digest.hexdigest()

@@ -67,6 +67,13 @@ def _forbid_table_options(path: Path, options: FileOptions) -> None:
             raise ConfigError(f"{name} goes with a node table, got it for {path.name} instead; leave it out")
 
 
+def files_of(path: Path, options: FileOptions) -> tuple[Path, ...]:
+    """The files that `read_graph` reads."""
+    if table_suffix(path) is None:
+        return (path,)
+    return path, options.nodes or _node_table(path)
+
+
 def _from_csr(arrays: Arrays, path: Path, options: FileOptions) -> Graph:
     if options.duplicates is not Duplicates.ERROR or not options.directed:
         raise ConfigError(
@@ -124,6 +131,7 @@ def graph_from_tables(path: Path, options: FileOptions) -> Graph:
             feature_names=feature_names,
             remarks=remarks,
             times=batch.times,
+            node_names=np.array(batch.id_text()),
         )
 
 
@@ -150,7 +158,7 @@ def _node_table(edges: Path) -> Path:
     raise DataError(
         f"the edge list {edges.name} needs its node table {stem}{own} in the same folder (or as "
         f"{', '.join(suffix for suffix in SUFFIXES if suffix != own)}), got none instead; "
-        "put it there or name it with the option nodes"
+        f"put it there or name it: --set dataset.options.nodes={stem}{own}"
     )
 
 
@@ -179,7 +187,7 @@ def _adjacency(
     """Edges as an adjacency, both ways where they have no direction; repeated ones as the options say."""
     low, high = ends if options.directed else (np.minimum(*ends), np.maximum(*ends))
     if options.duplicates is Duplicates.ERROR:
-        forbid_repeated((low, high), where)
+        forbid_repeated((low, high), where, "remove them or merge them: --set dataset.options.duplicates=merge")
     if not options.directed:
         back = low != high
         low, high = np.concatenate([low, high[back]]), np.concatenate([high, low[back]])
