@@ -12,6 +12,7 @@ from scipy import sparse
 
 from evergraph.data.graph import GlobalIds, Graph, LocalIds, make_graph
 from evergraph.data.preprocess import Preprocessing, preprocess
+from evergraph.data.standardise import Standardisation, standardise
 from evergraph.data.stream import HIDDEN, TaskView
 from evergraph.errors import ConfigError, DataError, StoreError
 from evergraph.files import make_folder, write_atomically
@@ -32,6 +33,8 @@ class ContinualClassifier:
     """Learns new classes from one graph after the other and keeps the old ones.
 
     Settings are those of `evergraph run`: ContinualClassifier(method={"name": "ftf-er-prob", "budget": 60}).
+    Graphs are standardised as there: without direction, weights and self-loops, unless a setting says otherwise,
+    such as dataset={"standardise": {"unweighted": False}}; but every component is kept.
     """
 
     def __init__(self, **settings: Mapping[str, Any]):
@@ -129,6 +132,7 @@ class ContinualClassifier:
             "n_tasks": self.n_tasks,
             "state": name,
             "plugins": self.config.plugin_sources(),
+            "standardised": True,
         }
         write_atomically(path / "classifier.json", json.dumps(about, indent=1) + "\n")
         for old in path.glob("state*.safetensors"):
@@ -141,7 +145,11 @@ class ContinualClassifier:
         path = Path(folder)
         try:
             about = json.loads((path / "classifier.json").read_text(encoding="utf-8"))
-            config = {name: section for name, section in about["config"].items() if name != "dataset"}
+            config = {**about["config"]}
+            steps = config.pop("dataset", {}).get("standardise", {})
+            if not about.get("standardised", False):  # saved when graphs were taken as they came
+                steps = dict.fromkeys(Standardisation.model_fields, False)
+            config["dataset"] = {"standardise": steps}
             classes = [int(label) for label in about["classes"]]
             n_features, n_tasks = int(about["n_features"]), int(about["n_tasks"])
             kept = path / about.get("state", "state.safetensors")
@@ -161,7 +169,8 @@ class ContinualClassifier:
         return result
 
     def _graph(self, adjacency: Adjacency, features: Attributes, labels: NDArray[np.int64]) -> Graph:
-        graph = make_graph(adjacency, features, labels)
+        steps = self.config.dataset.standardise.model_copy(update={"largest_component": False})
+        graph = standardise(make_graph(adjacency, features, labels), steps)
         if graph.features is None:
             raise DataError("features are wanted, got None instead")
         if self.n_tasks and graph.n_features != self.n_features:
@@ -189,9 +198,11 @@ def _forbid_unused(settings: Mapping[str, Mapping[str, Any]]) -> None:
     stream = settings.get("stream", {})
     names = stream if isinstance(stream, Mapping) else ()  # what is no section is reported with the other settings
     unused = [f"stream.{name}" for name in names if name not in STREAM_SETTINGS]
-    if "dataset" in settings or unused:
-        what = "dataset" if "dataset" in settings else unused[0]
+    dataset = settings.get("dataset", {"standardise": {}})
+    if list(dataset) != ["standardise"] or unused:
+        what = "dataset" if list(dataset) != ["standardise"] else unused[0]
         raise ConfigError(
-            f"settings of method, backbone, train, seeds, stream.{', stream.'.join(STREAM_SETTINGS)} are wanted, "
-            f"got {what} instead; a classifier gets its graphs in fit"
+            f"settings of method, backbone, train, seeds, dataset.standardise, "
+            f"stream.{', stream.'.join(STREAM_SETTINGS)} are wanted, got {what} instead; "
+            "a classifier gets its graphs in fit"
         )
