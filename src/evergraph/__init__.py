@@ -11,11 +11,13 @@ __all__ = [
     "SCORES",
     "Backbone",
     "BackboneEntry",
+    "Batch",
     "ConfigError",
     "ContinualClassifier",
     "ConvergenceError",
     "DataError",
     "DatasetEntry",
+    "FeatureSchema",
     "Graph",
     "Learner",
     "MethodEntry",
@@ -35,9 +37,12 @@ __all__ = [
     "load_dataset",
     "load_plugin",
     "make_graph",
+    "read_batch",
+    "read_table",
     "run",
     "score_graph",
     "summarise",
+    "to_batch",
     "to_pyg",
 ]
 
@@ -60,6 +65,7 @@ if TYPE_CHECKING:
     from evergraph.runs.record import Record
     from evergraph.runs.scoring import score_graph
     from evergraph.scores import SCORES, ScoreEntry
+    from evergraph.tables import Batch, FeatureSchema, read_batch, read_table, to_batch
     from evergraph.training.net import Net
     from evergraph.watch import Watch
 
@@ -82,6 +88,7 @@ _MODULES = {
     "runs.record": "Record",
     "runs.scoring": "score_graph",
     "scores": "SCORES ScoreEntry",
+    "tables": "Batch FeatureSchema read_batch read_table to_batch",
     "training.net": "Net",
     "watch": "Watch",
 }

@@ -60,7 +60,11 @@ def test_data_info_of_an_own_file(call: Call, tmp_path: Path) -> None:
     file = write_tiny(tmp_path / "tiny.npz")
     found = call("data", "info", file, "--features", "degree", "--json").json()
     assert found["tasks"] == 3
-    assert found["remarks"] == ["features derived from the graph (degree), not the data set's own"]
+    assert found["remarks"] == [
+        "1 of 54 nodes are outside of the largest connected component and left out "
+        "(--set dataset.standardise.largest_component=false keeps them)",
+        "features derived from the graph (degree), not the data set's own",
+    ]
 
 
 def test_data_info_takes_settings_of_the_data_set_only(call: Call) -> None:

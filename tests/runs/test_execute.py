@@ -132,7 +132,10 @@ def test_what_was_dropped_is_said(tmp_path: Path) -> None:
     said: list[str] = []
     result = run(quick(tmp_path, tiny_graph((9,) * 5)), tmp_path / "out", on_message=said.append)
     assert any(message.startswith("dropped the last of 5 classes (4)") for message in said)
-    assert result.record.data.messages == said
+    assert any(
+        message.startswith("1 of 45 nodes are outside of the largest connected component") for message in said
+    )
+    assert [*result.record.data.remarks, *result.record.data.messages] == said
 
 
 def test_the_fingerprint_sees_every_part_of_the_data() -> None:

@@ -19,11 +19,11 @@ from evergraph.runs import plugins
 from evergraph.runs.config import RunConfig
 from evergraph.runs.execute import find_run, run
 from evergraph.runs.plugins import load_plugin
+from helpers import tiny_graph
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "tests" / "plugin_package"
 QUICK = ["--epochs", "2", "--set", "train.threads=1"]
-from helpers import tiny_graph
 
 
 @pytest.fixture(scope="module")

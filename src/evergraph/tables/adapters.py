@@ -25,14 +25,14 @@ from evergraph.tables.batch import (
     tidied,
     time_values,
 )
-from evergraph.tables.labels import labels_of
+from evergraph.tables.labels import Labels, labels_of
 from evergraph.tables.table import Table
 
 DIRECTIONS = "directions of the edges are not used (directed=True keeps them)"
 WEIGHTS = "edge weights are not used (weighted=True keeps them)"
 
 
-def to_batch(graph: Any, labels: ArrayLike | None = None, **options: Any) -> Batch:
+def to_batch(graph: Any, labels: Labels | None = None, **options: Any) -> Batch:
     """Whatever holds a graph as a Batch.
 
     A Batch as it is; a PyG Data; a NetworkX graph; a frame of nodes or a pair (nodes, edges); a pair (adjacency,
@@ -193,7 +193,7 @@ def _column(values: list[Any]) -> NDArray[Any]:
 def batch_from_arrays(
     adjacency: sparse.sparray | sparse.spmatrix,
     features: ArrayLike | sparse.sparray | sparse.spmatrix | None,
-    labels: ArrayLike | None = None,
+    labels: Labels | None = None,
     *,
     ids: ArrayLike | None = None,
     times: ArrayLike | None = None,
@@ -208,6 +208,8 @@ def batch_from_arrays(
     n_nodes = int(matrix.shape[0])
     table = Table("the nodes", {ID: np.arange(n_nodes)})
     names = np.arange(n_nodes) if ids is None else checked_ids(np.asarray(ids), table)
+    if names.shape != (n_nodes,):
+        raise DataError(f"there must be one id for each of the {n_nodes} nodes, got {len(names)} instead")
     made, remarks = tidied(matrix, directed=directed, weighted=weighted)
     if not directed and (matrix != matrix.T).nnz:
         remarks = (DIRECTIONS, *remarks)

@@ -12,7 +12,7 @@ from scipy import sparse
 
 from evergraph.errors import ConfigError, DataError
 from evergraph.matrices import Features, adjacency_from_edges, forbid_repeated, plain_adjacency
-from evergraph.tables.labels import label_values, labels_of
+from evergraph.tables.labels import Labels, label_values, labels_of
 from evergraph.tables.reading import read_table
 from evergraph.tables.table import Table
 from evergraph.tables.values import Content, is_missing
@@ -74,7 +74,7 @@ class Batch:
             )
         return found
 
-    def with_labels(self, labels: ArrayLike) -> "Batch":
+    def with_labels(self, labels: Labels) -> "Batch":
         """The same nodes with these labels, one for each; None, NaN, "" and -1 are missing ones."""
         return replace(self, labels=labels_of(labels, self.n_nodes))
 
@@ -95,7 +95,7 @@ def read_batch(
     label_optional: bool = False,
 ) -> Batch:
     """The batch in two files, CSV or Parquet; see `batch_from_tables`."""
-    node_text = {id_column or ID, label_column or LABEL}
+    node_text = {ID if id_column is None else id_column, label_column or LABEL}
     return batch_from_tables(
         read_table(nodes, verbatim=node_text),
         None if edges is None else read_table(edges, verbatim={source_column, target_column}),
@@ -135,13 +135,15 @@ def batch_from_tables(
     named. label_optional: a named label column may be absent, as in a file that is to be predicted.
     """
     if ids is None:
-        id_column = id_column or ID
+        id_column = ID if id_column is None else id_column
         ids = checked_ids(nodes.column(id_column, "; name the column of ids (id_column)"), nodes, id_column)
     label_column = _present(nodes, label_column, LABEL, optional=label_optional)
     time_column = _present(nodes, time_column, TIME, optional=False)
     left_out = _left_out(nodes, id_column, label_column, time_column, ignore)
     names = [name for name in nodes.columns if name not in left_out]
-    made = edge_adjacency(
+    labels = np.full(len(ids), None, dtype=object) if label_column is None else label_values(nodes, label_column)
+    times = None if time_column is None else time_values(nodes, time_column)
+    adjacency, remarks = edge_adjacency(
         edges,
         ids,
         nodes.name,
@@ -151,13 +153,13 @@ def batch_from_tables(
     )
     return Batch(
         ids=ids,
-        labels=np.full(len(ids), None, dtype=object) if label_column is None else label_values(nodes, label_column),
-        adjacency=made[0],
+        labels=labels,
+        adjacency=adjacency,
         attributes=nodes.subset(names) if names else None,
-        times=None if time_column is None else time_values(nodes, time_column),
+        times=times,
         directed=directed,
         left_out=left_out,
-        remarks=made[1],
+        remarks=remarks,
     )
 
 
@@ -223,7 +225,8 @@ def _comparable(column: NDArray[Any], table: Table | None = None, name: str = ID
     for row, value in enumerate(values):
         if is_missing(value):
             place = f"row {row + 1} of the ids" if table is None else table.where(row)
-            raise DataError(f"{place} must have a {name}, got '' instead; fill it in or remove the row")
+            article = "an" if name[:1] in "aeio" else "a"
+            raise DataError(f"{place} must have {article} {name}, got '' instead; fill it in or remove the row")
     whole = [_whole(value) for value in values]
     if values and all(value is not None for value in whole):
         return np.array(whole, dtype=np.int64)

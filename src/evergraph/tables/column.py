@@ -1,7 +1,7 @@
 """The columns of a schema: numbers, flags and categories; each encodes itself and says what it does."""
 
 from enum import StrEnum
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,7 @@ from evergraph.tables.values import Content, Values
 
 CUT = 10.0
 """Standard deviations from the mean at which scaled numbers are cut."""
-HEAVY = 100.0
+HEAVY = 20.0
 """The largest magnitude over the median one from which a column is taken as a logarithm."""
 SHOWN = 6
 """Categories that are named in a line."""
@@ -137,6 +137,13 @@ class NumberColumn(_Column):
         taken = np.where(missing, 0.0 if self.scaled else self.mean, taken)
         return self._with_gaps(taken[:, None].astype(np.float32), missing), remarks
 
+    @property
+    def treatment(self) -> str:
+        """What is done to the column, in a few words."""
+        if not self.scaled:
+            return "numbers as given"
+        return "scaled numbers" if self.unit is None else "numbers of a wide range, their scaled logarithm"
+
     def filled(self, table: Table) -> int:
         """The features of a table that are not zero."""
         return table.n_rows if self.scaled else int(np.count_nonzero(self.encode(table)[0]))
@@ -154,6 +161,7 @@ class FlagColumn(_Column):
     """True or false, as 1 and 0."""
 
     kind: Literal["flag"] = "flag"
+    treatment: ClassVar[str] = "flags"
 
     @property
     def feature_names(self) -> tuple[str, ...]:
@@ -189,6 +197,7 @@ class CategoryColumn(_Column):
     """One of a few words, as one-hot features; a word that is new later has only zeros."""
 
     kind: Literal["category"] = "category"
+    treatment: ClassVar[str] = "categories"
     categories: tuple[str, ...] = Field(min_length=1)
 
     @model_validator(mode="after")

@@ -1,6 +1,7 @@
 """Labels by the person's own names: text or whole numbers, None where one is missing."""
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -9,6 +10,8 @@ from evergraph.errors import DataError
 from evergraph.tables.table import Table
 from evergraph.tables.values import is_missing, is_number
 
+Labels: TypeAlias = ArrayLike | Sequence[object]
+"""One label for each node, by any names."""
 WANTED = "a name or a whole number that is not negative"
 
 
@@ -23,11 +26,12 @@ def label_values(table: Table, name: str) -> NDArray[np.object_]:
     return _objects(labels)
 
 
-def labels_of(given: ArrayLike, n_nodes: int) -> NDArray[np.object_]:
+def labels_of(given: Labels, n_nodes: int) -> NDArray[np.object_]:
     """Labels in memory: a list, an array or a pandas column; None, NaN, "" and -1 are missing ones."""
     values = list(given) if not isinstance(given, np.ndarray) else given.tolist()  # type: ignore[arg-type]
+    came = f"shape {given.shape}" if isinstance(given, np.ndarray) else len(values)
     if len(values) != n_nodes or (isinstance(given, np.ndarray) and given.ndim != 1):
-        raise DataError(f"there must be one label for each of the {n_nodes} nodes, got {np.shape(given)} instead")
+        raise DataError(f"there must be one label for each of the {n_nodes} nodes, got {came} instead")
     labels = [_name(value) for value in values]
     labels = [None if label == -1 and not isinstance(label, bool) else label for label in labels]
     for row, label in enumerate(labels):

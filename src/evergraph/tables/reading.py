@@ -168,7 +168,7 @@ def _read_parquet(path: Path) -> Table:
             "run pip install 'evergraph[parquet]' or save the table as CSV"
         ) from None
     try:
-        table = parquet.read_table(path)
+        table = parquet.ParquetFile(path).read()
     except (arrow.ArrowException, OSError) as error:
         raise DataError(
             f"{path.name} must be a Parquet file, got something else instead ({str(error).splitlines()[0]})"

@@ -20,6 +20,9 @@ __all__ = ["ColumnKind", "FeatureSchema"]
 SPARSE_BELOW, SPARSE_FROM = 0.1, 100
 """Features are sparse where at most this share of at least so many columns is not zero."""
 
+SHOWN = 12
+"""Columns that a summary names of each kind."""
+
 Column: TypeAlias = NumberColumn | FlagColumn | CategoryColumn
 
 
@@ -166,6 +169,21 @@ class FeatureSchema(Settings):
             lines.append("left out: " + ", ".join(f"{_shown(name)} ({why})" for name, why in self.left_out.items()))
         return lines
 
+    def summary(self) -> str:
+        """One sentence on all columns: how the used ones are encoded, and why the others are not."""
+        if self.width is not None:
+            return self.describe()[0]
+        groups: dict[str, list[str]] = {}
+        for column in self.columns:
+            groups.setdefault(column.treatment, []).append(column.name)
+        parts = [f"{treatment}: {_shortened(names)}" for treatment, names in groups.items()] or [
+            "no column is used"
+        ]
+        if self.left_out:
+            others = [f"{_shown(name)} ({why})" for name, why in self.left_out.items()]
+            parts.append(f"left out: {_shortened(others)}")
+        return "; ".join(parts)
+
     def to_json(self) -> str:
         return self.model_dump_json()
 
@@ -192,6 +210,11 @@ def _forbid_unknown(table: Table, numbers: Collection[str], categories: Collecti
 
 def _shown(name: str) -> str:
     return name or "a column without a name"
+
+
+def _shortened(names: list[str]) -> str:
+    more = f" and {len(names) - SHOWN:,} more" if len(names) > SHOWN else ""
+    return ", ".join(names[:SHOWN]) + more
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -95,7 +95,7 @@ def test_the_node_table_is_found_beside_or_by_option(tmp_path: Path) -> None:
         (
             EDGES,
             "id,label\na,1\nb,-1\nc,1\n",
-            "nodes.csv line 3, column 'label', must be a name .* got '-1'",
+            "nodes.csv line 3, column 'label', must be a name .* got -1",
         ),
         (
             EDGES,

@@ -141,7 +141,7 @@ def _features(
     """The features of a node table, their names, and what became of each column."""
     schema = FeatureSchema.fit(batch, scale=options.scale, numbers=options.numbers, categories=options.categories)
     features, remarks = schema.encode_with_remarks(batch)
-    said = (*(f"{file}: {line}" for line in schema.describe()), *remarks) if batch.attributes is not None else ()
+    said = (f"columns of {file}: {schema.summary()}", *remarks) if batch.attributes is not None else ()
     if not schema.columns:
         return None, None, (*said, no_features(file))
     return features, schema.feature_names, said

@@ -1,0 +1,156 @@
+"""Batches from two files: ids, labels, times, edges."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from evergraph.errors import DataError
+from evergraph.tables import Batch, Duplicates, read_batch
+from helpers import one_sentence
+
+NODES = "id,topic,age\nann,red,31\nbob,,45\ncleo,blue,28\n"
+EDGES = "source,target\nann,bob\nbob,cleo\n"
+
+
+def batch(folder: Path, nodes: str = NODES, edges: str | None = EDGES, **options: Any) -> Batch:
+    (folder / "nodes.csv").write_text(nodes, encoding="utf-8")
+    if edges is None:
+        return read_batch(folder / "nodes.csv", **options)
+    (folder / "edges.csv").write_text(edges, encoding="utf-8")
+    return read_batch(folder / "nodes.csv", folder / "edges.csv", **options)
+
+
+def test_nodes_and_edges_become_a_batch(tmp_path: Path) -> None:
+    found = batch(tmp_path, label_column="topic")
+    assert found.ids.tolist() == ["ann", "bob", "cleo"]
+    assert found.labels.tolist() == ["red", None, "blue"]
+    assert found.labelled.tolist() == [True, False, True]
+    assert found.adjacency.toarray().tolist() == [[0, 1, 0], [1, 0, 1], [0, 1, 0]]
+    assert found.left_out == {"id": "the ids", "topic": "the labels"}
+    assert not found.directed
+    assert found.times is None
+    assert found.remarks == ()
+
+
+def test_direction_weights_loops_and_repeated_edges(tmp_path: Path) -> None:
+    edges = "source,target,weight,since\nann,bob,2\nbob,ann,3\nann,ann,1\n".replace("\n", ",2020\n").replace(
+        "since,2020", "since"
+    )
+    plain = batch(tmp_path, edges=edges)
+    assert plain.adjacency.toarray().tolist() == [[0, 1, 0], [1, 0, 0], [0, 0, 0]]
+    assert plain.remarks == (
+        "edges.csv: edge weights are not used; name their column (weight_column) to use them",
+        "edges.csv: columns that are not used: 'since'",
+        "edges.csv: 1 self-loops left out",
+    )
+    weighted = batch(tmp_path, edges=edges, weight_column="weight")
+    assert weighted.adjacency.toarray().tolist() == [[0, 3, 0], [3, 0, 0], [0, 0, 0]]
+    directed = batch(tmp_path, edges=edges, weight_column="weight", directed=True)
+    assert directed.adjacency.toarray().tolist() == [[0, 2, 0], [3, 0, 0], [0, 0, 0]]
+    twice = "source,target,weight\nann,bob,2\nann,bob,3\n"
+    with pytest.raises(DataError, match=r"edges.csv line 3 again instead \(1 repeated edges\)"):
+        batch(tmp_path, edges=twice)
+    merged = batch(tmp_path, edges=twice, weight_column="weight", duplicates=Duplicates.MERGE)
+    assert merged.adjacency.toarray()[0].tolist() == [0, 5, 0]
+    assert merged.remarks == ("edges.csv: 1 repeated edges merged",)
+
+
+def test_the_same_graph_as_a_run_reads(tmp_path: Path) -> None:
+    """Direction, weights and self-loops mean the same in a batch and in evergraph run."""
+    from evergraph.data.datasets import load_dataset
+    from evergraph.data.standardise import Standardisation
+
+    edges = "source,target,weight\nann,bob,2\nbob,ann,3\nann,ann,1\nbob,cleo,0.5\n"
+    nodes = NODES.replace("bob,,", "bob,red,").replace("topic", "label")
+    found = batch(tmp_path, nodes, edges)
+    graph = load_dataset(str(tmp_path / "edges.csv"))
+    assert (found.adjacency != graph.adjacency).nnz == 0
+    for directed in (False, True):
+        steps = Standardisation(undirected=not directed, unweighted=False)
+        kept = load_dataset(str(tmp_path / "edges.csv"), standardisation=steps)
+        weighted = batch(tmp_path, nodes, edges, weight_column="weight", directed=directed)
+        assert (weighted.adjacency != kept.adjacency).nnz == 0
+
+
+def test_ids_are_whole_numbers_or_text_as_in_the_file(tmp_path: Path) -> None:
+    whole = batch(tmp_path, "id,a\n30,1\n7,2\n", "source,target\n7,30\n")
+    assert whole.ids.dtype == np.int64
+    assert whole.ids.tolist() == [30, 7]
+    assert whole.id_text() == ["30", "7"]
+    assert whole.rows([7, 30]).tolist() == [1, 0]
+    assert whole.rows(["7"]).tolist() == [1]
+    with pytest.raises(DataError, match="every id must be one of the 2 nodes, got 8 instead"):
+        whole.rows([8])
+    text = batch(tmp_path, "id,a\n030,1\n7,2\n", "source,target\n7,030\n")
+    assert text.ids.tolist() == ["030", "7"]
+    assert text.adjacency.nnz == 2
+
+
+def test_labels_of_a_text_file_are_text_with_and_without_gaps(tmp_path: Path) -> None:
+    """Pandas writes 1.0 for 1 where a column has gaps; the class is the same."""
+    full = batch(tmp_path, "id,label\na,1\nb,2\n", None)
+    gaps = batch(tmp_path, "id,label\na,1.0\nb,\nc,2.0\n", None)
+    assert full.labels.tolist() == ["1", "2"]
+    assert gaps.labels.tolist() == ["1", None, "2"]
+    named = batch(tmp_path, "id,label\na, red \nb,NaN\nc,2.0\n", None)
+    assert named.labels.tolist() == ["red", None, "2.0"]
+
+
+def test_labels_may_be_given_again(tmp_path: Path) -> None:
+    given = batch(tmp_path).with_labels([3, -1, None])
+    assert given.labels.tolist() == [3, None, None]
+    with pytest.raises(DataError, match="one label for each of the 3 nodes"):
+        given.with_labels([1, 2])
+    with pytest.raises(DataError, match="label 2 must be a name or a whole number"):
+        given.with_labels([1, 2.5, 3])
+    with pytest.raises(DataError, match="label 2 must be text or a whole number as the labels before it, got 'a'"):
+        given.with_labels([1, "a", None])
+
+
+def test_a_label_column_may_be_absent_where_it_is_optional(tmp_path: Path) -> None:
+    nodes = "id,age\nann,1\nbob,2\ncleo,3\n"
+    assert not batch(tmp_path, nodes, label_column="topic", label_optional=True).labelled.any()
+    with pytest.raises(DataError, match=r"nodes.csv must have a column 'topic', got the columns 'id', 'age'"):
+        batch(tmp_path, nodes, label_column="topic")
+
+
+def test_times_are_numbers_or_dates(tmp_path: Path) -> None:
+    times = batch(tmp_path, "id,time\na,1\nb,2.5\n", None).times
+    assert times is not None
+    assert times.tolist() == [1, 2.5]
+    dates = batch(tmp_path, "id,joined\na,1970-01-02\nb,1970-01-01T00:00:01+00:00\n", None, time_column="joined")
+    assert dates.times is not None
+    assert dates.times.tolist() == [86400, 1]
+    assert dates.left_out["joined"] == "the times"
+
+
+def test_an_unknown_end_names_file_line_and_what_to_do(tmp_path: Path) -> None:
+    with pytest.raises(DataError) as caught:
+        batch(tmp_path, edges=EDGES + "cleo,dora\nann,cleo\nann,dora\n")
+    assert one_sentence(caught.value) == (
+        "edges.csv line 4 must have a target from nodes.csv, got 'dora' instead; add the node, also one of an "
+        "earlier file, or remove the edge (2 such edges)"
+    )
+
+
+def test_no_edges_are_an_empty_graph(tmp_path: Path) -> None:
+    assert batch(tmp_path, edges=None).adjacency.nnz == 0
+
+
+def test_other_names_of_columns(tmp_path: Path) -> None:
+    found = batch(
+        tmp_path,
+        "key,kind,a\n1,x,5\n2,y,6\n",
+        "from,to,strength\n1,2,3\n",
+        id_column="key",
+        label_column="kind",
+        source_column="from",
+        target_column="to",
+        weight_column="strength",
+        ignore=["a"],
+    )
+    assert found.attributes is None
+    assert found.left_out == {"a": "ignored as asked", "key": "the ids", "kind": "the labels"}
+    assert found.adjacency.toarray().tolist() == [[0, 3], [3, 0]]

@@ -1,0 +1,126 @@
+"""Tables from files: separators, compression, numbers kept as they are, Parquet."""
+
+import gzip
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from evergraph.errors import DataError
+from evergraph.tables import read_table
+from evergraph.tables import reading as reading_module
+
+arrow = pytest.importorskip("pyarrow")
+parquet = pytest.importorskip("pyarrow.parquet")
+
+
+def written(folder: Path, text: str, name: str = "nodes.csv") -> Path:
+    path = folder / name
+    if name.endswith(".gz"):
+        path.write_bytes(gzip.compress(text.encode()))
+    else:
+        path.write_text(text, encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("name", "separator"),
+    [
+        ("t.csv", ","),
+        ("t.csv", ";"),
+        ("t.csv", "\t"),
+        ("t.csv.gz", ","),
+        ("t.csv.gz", ";"),
+        ("t.tsv", "\t"),
+        ("T.TSV.GZ", "\t"),
+    ],
+)
+def test_the_separator_is_found(tmp_path: Path, name: str, separator: str) -> None:
+    name = name.lower() if name.endswith("GZ") else name
+    text = "id|a|b\nx|1|2.5\ny|-3|0.5\n".replace("|", separator)
+    table = read_table(written(tmp_path, text, name))
+    assert list(table.columns) == ["id", "a", "b"]
+    assert table.columns["a"].dtype == np.int64
+    assert table.columns["a"].tolist() == [1, -3]
+    assert table.values("b").numbers is not None
+    assert table.where(1) == f"{name} line 3"
+
+
+def test_a_quoted_name_may_hold_another_separator(tmp_path: Path) -> None:
+    table = read_table(written(tmp_path, 'id,"a;b"\nx,1\n'))
+    assert list(table.columns) == ["id", "a;b"]
+    with pytest.raises(DataError, match="got both a comma and a semicolon in the line of column names"):
+        read_table(written(tmp_path, "id,a;b\nx,1\n"))
+
+
+def test_text_that_only_looks_like_a_number_stays_text(tmp_path: Path) -> None:
+    text = "id,zip,big,under\n007,0123,99999999999999999999,1_000\n8,4567,1,2\n"
+    table = read_table(written(tmp_path, text))
+    assert table.columns["id"].tolist() == ["007", "8"]
+    assert table.columns["zip"].tolist() == ["0123", "4567"]
+    assert table.columns["big"].tolist() == ["99999999999999999999", "1"]
+    assert table.columns["under"].tolist() == ["1_000", "2"]
+    loose = read_table(written(tmp_path, text), verbatim=())
+    assert loose.columns["zip"].tolist() == ["0123", "4567"]
+    assert loose.columns["under"].tolist() == ["1_000", "2"]
+    assert loose.columns["big"].tolist() == [1e20, 1]
+
+
+def test_a_long_file_is_read_in_parts_that_give_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Numbers before text in one column, whole numbers before others, gaps."""
+    lines = [f"{k},{k if k < 5 else k + 0.5},{k if k != 7 else 'tall'},{'' if k == 3 else k}\n" for k in range(11)]
+    path = written(tmp_path, "id,a,b,c\n" + "".join(lines))
+    whole = read_table(path, verbatim=("id",))
+    monkeypatch.setattr(reading_module, "CHUNK", 2)
+    parts = read_table(path, verbatim=("id",))
+    assert parts.columns["a"].tolist() == whole.columns["a"].tolist()
+    assert parts.columns["b"].tolist() == whole.columns["b"].tolist()
+    assert parts.columns["id"].dtype == np.int64
+    np.testing.assert_array_equal(parts.columns["c"], whole.columns["c"])
+    assert parts.lines is not None
+    assert parts.lines.tolist() == list(range(2, 13))
+
+
+def test_parquet_types_become_plain_ones(tmp_path: Path) -> None:
+    columns = {
+        "id": arrow.array([1, None, 2**53 + 1], arrow.int64()),
+        "word": arrow.array(["a", "b", None]).dictionary_encode(),
+        "flag": arrow.array([True, None, False]),
+        "day": arrow.array([1, 2, None], arrow.timestamp("us", tz="UTC")),
+        "list": arrow.array([[1.0], [2.0], None]),
+    }
+    parquet.write_table(arrow.table(columns), tmp_path / "t.parquet")
+    table = read_table(tmp_path / "t.parquet")
+    assert table.columns["id"].tolist() == [1, None, 2**53 + 1]
+    assert table.columns["word"].tolist() == ["a", "b", None]
+    assert [table.values(name).content.value for name in columns] == ["numbers", "text", "flags", "dates", "other"]
+    assert table.where(0) == "t.parquet row 1"
+
+
+@pytest.mark.parametrize(
+    ("column", "content", "missing"),
+    [
+        (["1", "2.5", ""], "numbers", 1),
+        (["1", "NA", "n/a"], "numbers", 2),
+        (["true", "False", ""], "flags", 1),
+        (["2024-01-31", "2024-02-01T10:00:00", ""], "dates", 1),
+        (["31.01.2024", "1.2.2024"], "dates", 0),
+        (["NA", "DE", "FR"], "text", 0),
+        (["01", "02"], "text", 0),
+        (["1", "x"], "text", 0),
+        ([True, None], "flags", 1),
+        ([1, 2.5, None], "numbers", 1),
+        ([1, "x"], "text", 0),
+        ([[1], [2]], "other", 0),
+        ([None, float("nan")], "text", 2),
+        ([1 + 2j], "other", 0),
+    ],
+)
+def test_the_content_of_a_column_is_told(column: list[object], content: str, missing: int) -> None:
+    from evergraph.tables.values import understood
+
+    values = np.empty(len(column), dtype=object)
+    values[:] = column
+    found = understood(values)
+    assert found.content.value == content
+    assert int(found.missing.sum()) == missing
