@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 from scipy.special import log_softmax, softmax
 
-from evergraph.estimator.held_out import Tested
+from evergraph.estimator.held_out import Outcome
 
 ENOUGH = 20
 """Held-out nodes from which on a temperature is fitted."""
@@ -13,7 +13,7 @@ RANGE = (-7.0, 7.0)
 """Of the logarithm of the temperature."""
 
 
-def fitted_temperature(tested: Tested) -> float | None:
+def fitted_temperature(tested: Outcome) -> float | None:
     """The T that makes softmax(logits / T) of held-out nodes most likely, every class alike; None for too few.
 
     As in Platt's scaling, of n nodes one is taken to have any class: else T would be 0 where all are right.
@@ -37,7 +37,7 @@ def probabilities(logits: NDArray[np.floating], temperature: float) -> NDArray[n
     return np.asarray(softmax(np.asarray(logits, dtype=np.float64) / temperature, axis=1))
 
 
-def least_probability(tested: Tested, temperature: float, share: float) -> float:
+def least_probability(tested: Outcome, temperature: float, share: float) -> float:
     """The probability below which a share of held-out nodes gets no answer; 0 where there are none."""
     if not len(tested.labels):
         return 0.0

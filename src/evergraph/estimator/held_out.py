@@ -18,7 +18,7 @@ FEWEST = 10
 
 
 @dataclass(frozen=True)
-class Tested:
+class Outcome:
     """Held-out nodes that could be predicted: their class indices and logits (nodes, classes)."""
 
     labels: NDArray[np.int64]
@@ -68,19 +68,19 @@ class HeldOut:
         ledger.add(self.keys, self.labels.astype(np.int64), np.zeros(len(self.keys), dtype=np.uint64))
         return ledger
 
-    def tested(self, learner: Learner, graph: Graph | None, keys: NDArray[np.int64]) -> Tested:
+    def tested(self, learner: Learner, graph: Graph | None, keys: NDArray[np.int64]) -> Outcome:
         """All that can be predicted now; graph, keys: of the batch that was learned last, if it is there."""
         if self.inputs is not None:
             outputs = learner.lasting_outputs(self.inputs) if len(self) else np.zeros((0, 0))
-            return Tested(self.labels.astype(np.int64), np.asarray(outputs, dtype=np.float64))
+            return Outcome(self.labels.astype(np.int64), np.asarray(outputs, dtype=np.float64))
         if graph is None or not len(self):
-            return Tested(np.zeros(0, dtype=np.int64), np.zeros((0, 0)))
+            return Outcome(np.zeros(0, dtype=np.int64), np.zeros((0, 0)))
         order = np.argsort(keys, kind="stable")
         place = np.minimum(np.searchsorted(keys[order], self.keys), len(keys) - 1)
         here = keys[order[place]] == self.keys
         rows = order[place[here]]
         logits = learner.logits(graph, rows) if len(rows) else np.zeros((0, 0))
-        return Tested(self.labels[here].astype(np.int64), np.asarray(logits, dtype=np.float64))
+        return Outcome(self.labels[here].astype(np.int64), np.asarray(logits, dtype=np.float64))
 
     @property
     def nbytes(self) -> int:

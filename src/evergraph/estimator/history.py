@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from evergraph.config import Settings
-from evergraph.estimator.held_out import Tested
+from evergraph.estimator.held_out import Outcome
 
 
 class ClassAccuracy(Settings):
@@ -52,7 +52,7 @@ class Step(Settings):
 
 
 def class_accuracies(
-    tested: Tested, classes: Sequence[str | int], before: Sequence[ClassAccuracy]
+    tested: Outcome, classes: Sequence[str | int], before: Sequence[ClassAccuracy]
 ) -> tuple[ClassAccuracy, ...]:
     """The accuracy of every class that has held-out nodes, in order of arrival."""
     last = {entry.label: entry.accuracy for entry in before}

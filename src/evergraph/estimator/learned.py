@@ -14,7 +14,7 @@ from evergraph.data.preprocess import preprocess
 from evergraph.data.stream import HIDDEN, TaskView
 from evergraph.errors import DataError
 from evergraph.estimator.calibration import fitted_temperature, least_probability, probabilities
-from evergraph.estimator.held_out import HeldOut, Tested
+from evergraph.estimator.held_out import HeldOut, Outcome
 from evergraph.estimator.history import Rejection, Step, class_accuracies
 from evergraph.estimator.keys import chances, checksums, node_keys, row_keys
 from evergraph.estimator.ledger import Ledger
@@ -332,7 +332,7 @@ class Learned:
         }
         self.history.append(step.model_copy(update=measured))
 
-    def _rejection(self, tested: Tested, novel: tuple[int, float] | None) -> Rejection | None:
+    def _rejection(self, tested: Outcome, novel: tuple[int, float] | None) -> Rejection | None:
         if not self.below or not len(tested.labels):
             return None
         found = probabilities(tested.logits, self.used_temperature)
