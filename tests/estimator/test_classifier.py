@@ -159,17 +159,6 @@ def test_the_budget_is_the_methods_own_unless_it_is_given(method: str) -> None:
     assert ContinualClassifier(method={"name": method, "budget": 7}).config.to_values()["method"]["budget"] == 7
 
 
-@pytest.mark.parametrize(
-    "method", [name for name, entry in METHODS.items() if "budget" in entry.config.model_fields]
-)
-def test_on_ones_own_graph_the_budget_is_the_same_in_python_and_at_the_command_line(method: str) -> None:
-    at_the_command_line = RunConfig.from_values({"dataset": {"name": "edges.csv"}, "method": {"name": method}})
-    if METHODS[method].sees_past:
-        return
-    in_python = ContinualClassifier(method={"name": method}).config
-    assert in_python.to_values()["method"] == at_the_command_line.to_values()["method"]
-
-
 # folders
 
 QUICK: dict[str, dict[str, Any]] = {
