@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from evergraph.errors import StoreError
-from evergraph.files import make_folder, write_atomically
+from evergraph.files import follow_umask, make_folder, write_atomically
 
 
 def writes_three(path: Path) -> None:
@@ -155,3 +155,16 @@ def test_a_folder_that_cannot_be_made_is_one_sentence_that_names_the_option(tmp_
     with pytest.raises(StoreError, match=r"cannot be made: .*; choose another --write$") as caught:
         make_folder(tmp_path / place, "--write")
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="permissions are as on POSIX")
+@pytest.mark.parametrize("mask", [0o022, 0o027, 0o002])
+def test_a_file_of_another_library_gets_the_permissions_of_a_new_one(
+    tmp_path: Path, mask: int, umask: Callable[[int], int]
+) -> None:
+    umask(mask)
+    path = tmp_path / "private"
+    path.touch(mode=0o600)
+    follow_umask(path)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o666 & ~mask
+    assert list(tmp_path.iterdir()) == [path]

@@ -1,6 +1,7 @@
 """Writing files as a whole or not at all, and folders for results."""
 
 import os
+import stat
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -29,6 +30,16 @@ def write_atomically(path: Path, content: str | bytes | Callable[[Path], object]
     finally:
         with suppress(OSError):  # it has become the file, or was never there
             temporary.unlink()
+
+
+def follow_umask(path: Path) -> None:
+    """Give a file that another library made the permissions that a new file has here."""
+    probe = path.with_name(f".{path.name}.{uuid4().hex[:12]}")
+    with suppress(OSError):
+        probe.touch()
+        path.chmod(stat.S_IMODE(probe.stat().st_mode))
+    with suppress(OSError):
+        probe.unlink()
 
 
 def make_folder(out: Path, option: str = "--out") -> None:

@@ -323,3 +323,31 @@ def test_a_graph_cannot_be_changed() -> None:
 def test_induced_adjacency_keeps_weights() -> None:
     matrix = sparse.csr_array(np.array([[0, 2, 3], [4, 0, 5], [6, 7, 0]], dtype=np.float32))
     assert induced_adjacency(matrix, np.array([2, 0])).toarray().tolist() == [[0, 6], [3, 0]]
+
+
+@pytest.mark.parametrize("first", [1_700_000_000_000_000_000, -1_700_000_000_000_000_000])
+def test_nanoseconds_are_kept_exactly(first: int) -> None:
+    """As float64, neighbouring nanoseconds would be one and the same time."""
+    times = np.array([first + 1, first, first + 2])
+    graph = make_graph(sparse.csr_array((3, 3)), None, [0, 0, 0], times=times)
+    assert graph.times is not None
+    assert graph.times.dtype == np.int64
+    assert np.array_equal(graph.times, times)
+    assert np.array_equal(np.array(graph.subgraph(np.array([2, 0])).times), times[[2, 0]])
+
+
+def test_other_times_are_float64_as_before() -> None:
+    for times in ([3, 1, 2], [0.5, 1.5, 2.5], [2**53 - 1, 0, 1]):
+        graph = make_graph(sparse.csr_array((3, 3)), None, [0, 0, 0], times=times)
+        assert graph.times is not None
+        assert graph.times.dtype == np.float64
+
+
+def test_times_beyond_64_bits_are_refused() -> None:
+    with pytest.raises(DataError, match="must fit 64 bits with a sign"):
+        make_graph(sparse.csr_array((1, 1)), None, [0], times=np.array([2**64 - 1], dtype=np.uint64))
+
+
+def test_names_of_nodes_go_with_them() -> None:
+    graph = make_graph(sparse.csr_array((3, 3)), None, [0, 0, 0], node_names=np.array(["a", "b", "c"]))
+    assert graph.subgraph(np.array([2, 0])).node_names.tolist() == ["c", "a"]  # type: ignore[union-attr]

@@ -30,7 +30,7 @@ pytestmark = [
 ]
 os.environ["RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"] = "0"  # read when Ray is imported: 127.0.0.1 stays what it is
 PATIENCE = 120.0
-VOLATILE = ("seconds", "peak_bytes", "finished")
+VOLATILE = ("seconds", "processor_seconds", "peak_bytes", "finished")
 
 
 def config(method: str = "finetune", seed: int = 0, epochs: int = 3, **sections: Any) -> RunConfig:

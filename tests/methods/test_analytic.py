@@ -187,3 +187,10 @@ def test_rounded_sums_and_tiny_strengths_give_finite_outputs(digits_stream: Task
         (task,) = digits_stream.views(0, with_past=False)
         learner.learn(task, (), Watch())
         assert learner.logits(task.graph, task.train).isfinite().all()
+
+
+@pytest.mark.parametrize("hops", [[5], 5, [], "far", [[0], 1], None])
+def test_hops_that_are_no_sets_are_told_what_is_wanted(hops: object) -> None:
+    with pytest.raises(ConfigError, match=r"sets of hops are wanted, such as \[\[2\], \[0, 1, 2\]\]") as caught:
+        run_config(method={"name": "analytic", "hops": hops})
+    assert "\n" not in str(caught.value)

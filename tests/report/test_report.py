@@ -93,6 +93,7 @@ def test_a_summary_is_plain_json() -> None:
         "plain",
         "val",
         "seconds",
+        "processor_seconds",
         "memory",
         "peak_bytes",
         "remarks",

@@ -181,3 +181,15 @@ def test_what_is_no_configuration_is_one_sentence(tmp_path: Path) -> None:
             run(strange, tmp_path)  # type: ignore[arg-type]
     with pytest.raises(ConfigError, match=r"got 'ssm' instead; .*name.* is one"):
         RunConfig.from_values({"method": "ssm"})
+
+
+@pytest.mark.parametrize(
+    "method", [name for name, entry in METHODS.items() if "budget" in entry.config.model_fields]
+)
+def test_on_ones_own_graph_the_budget_is_the_same_in_python_and_at_the_command_line(method: str) -> None:
+    """A classifier has no data set, a run has the file."""
+    chosen = {"method": {"name": method}}
+    in_python = RunConfig.from_values(chosen, dataset_budget=False)
+    at_the_command_line = RunConfig.from_values({**chosen, "dataset": {"name": "data/edges.csv"}})
+    assert in_python.method == at_the_command_line.method
+    assert in_python.method.model_dump()["budget"] == 60

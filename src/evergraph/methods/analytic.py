@@ -71,8 +71,8 @@ class AnalyticConfig(Settings):
     @field_validator("hops", mode="before")
     @classmethod
     def _hops_are_sets(cls, value: object) -> object:
-        sets = value if isinstance(value, list | tuple) else []
-        if value != "auto" and not (sets and all(isinstance(one, list | tuple) for one in sets)):
+        sets = value if isinstance(value, list | tuple) else [value]
+        if value != "auto" and not all(isinstance(one, list | tuple) for one in sets):
             raise ValueError(f'sets of hops are wanted, such as [[2], [0, 1, 2]], or "auto", got {value!r} instead')
         return value
 

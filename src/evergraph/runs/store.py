@@ -15,7 +15,7 @@ import glob
 import json
 import shlex
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -53,7 +53,12 @@ class RunStore:
             except OSError as error:
                 raise StoreError(f"the run folder {folder} cannot be made: {error.strerror}") from None
             store = cls(folder)
-            store._write_json("config.json", config)
+            try:
+                store._write_json("config.json", config)
+            except StoreError:
+                with suppress(OSError):
+                    folder.rmdir()
+                raise
             return store
         raise StoreError(f"{out} has too many runs of this configuration already; choose another --out")
 

@@ -260,3 +260,13 @@ def test_times_that_are_none_are_one_sentence(tmp_path: Path, times: list[Any], 
     with pytest.raises(DataError, match=words) as caught:
         read_graph(tmp_path / "g.npz", FileOptions())
     assert "\n" not in str(caught.value)
+
+
+def test_nanoseconds_in_a_table_are_read_exactly(tmp_path: Path) -> None:
+    (tmp_path / "edges.csv").write_text("source,target\na,b\n")
+    (tmp_path / "nodes.csv").write_text("id,label,time\na,0,1700000000000000001\nb,1,1700000000000000002\n")
+    graph = read_graph(tmp_path / "edges.csv", FileOptions())
+    assert graph.times is not None
+    assert graph.times.tolist() == [1700000000000000001, 1700000000000000002]
+    assert graph.node_names is not None
+    assert graph.node_names.tolist() == ["a", "b"]

@@ -3,14 +3,14 @@
 import json
 import os
 import shutil
-import tempfile
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
+from uuid import uuid4
 
 from evergraph.data.datasets.entry import Locate, RemoteFile
 from evergraph.errors import DataError
-from evergraph.files import write_atomically
+from evergraph.files import follow_umask, write_atomically
 
 DATA_VARIABLE = "EVERGRAPH_DATA"
 CACHE_VARIABLE = "EVERGRAPH_CACHE"
@@ -87,6 +87,7 @@ def _retrieve(file: RemoteFile, target: Path, known: str | None, data_dir: Path 
             path=target.parent,
             downloader=pooch.HTTPDownloader(progressbar=bar or False, timeout=60),
         )
+        follow_umask(target)
     except OSError as error:
         unanswered = isinstance(error, requests.RequestException) and error.response is None
         reason = "no connection" if unanswered else str(error)
@@ -124,8 +125,9 @@ def _extracted(archive: Path, sha256: str, file: RemoteFile) -> Path:
     """The member of a zip archive, unpacked beside it once per content and in one step."""
     folder = archive.with_name(f"{archive.name}-{sha256[:16]}")
     if not folder.exists():
-        scratch = Path(tempfile.mkdtemp(dir=archive.parent))
+        scratch = archive.with_name(f".{archive.name}.{uuid4().hex[:12]}")
         try:
+            scratch.mkdir()
             with zipfile.ZipFile(archive) as members:
                 members.extractall(scratch)
             os.replace(scratch, folder)
