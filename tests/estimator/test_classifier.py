@@ -328,3 +328,31 @@ def test_a_state_of_other_bytes_is_refused(tmp_path: Path) -> None:
     state.write_bytes(content)
     with pytest.raises(StoreError, match="must be as it was saved, got other bytes instead"):
         ContinualClassifier.load(tmp_path / "model")
+
+
+def test_direction_weights_and_loops_mean_the_same_as_in_a_run() -> None:
+    """By default none of them counts; with the settings of a run each can be kept."""
+    adjacency, features, labels = pieces()[0]
+    upper = sparse.csr_array(sparse.triu(adjacency, 1))
+    odd = sparse.csr_array(upper * 3 + sparse.eye_array(upper.shape[0]))
+    plain = ContinualClassifier(**SETTINGS).fit(adjacency, features, labels)
+    same = ContinualClassifier(**SETTINGS).fit(odd, features, labels)
+    wanted = plain.predict_logits(adjacency, features)
+    assert np.array_equal(same.predict_logits(odd, features), wanted)
+    steps = {"undirected": False, "unweighted": False}
+    kept = ContinualClassifier(**SETTINGS, dataset={"standardise": steps}).fit(odd, features, labels)
+    assert not np.allclose(kept.predict_logits(odd, features), wanted)
+
+
+def test_a_classifier_keeps_how_it_takes_graphs(tmp_path: Path) -> None:
+    adjacency, features, labels = pieces()[0]
+    weighted = adjacency * 2.5
+    settings: dict[str, Any] = {**SETTINGS, "dataset": {"standardise": {"unweighted": False}}}
+    model = ContinualClassifier(**settings).fit(weighted, features, labels)
+    model.save(tmp_path / "model")
+    loaded = ContinualClassifier.load(tmp_path / "model")
+    assert np.array_equal(loaded.predict_logits(weighted, features), model.predict_logits(weighted, features))
+    about = json.loads((tmp_path / "model" / "classifier.json").read_text())
+    del about["standardised"]  # saved before graphs were standardised: they stay as they come
+    (tmp_path / "model" / "classifier.json").write_text(json.dumps(about))
+    assert not any(ContinualClassifier.load(tmp_path / "model").config.dataset.standardise.model_dump().values())
