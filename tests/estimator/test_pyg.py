@@ -7,9 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from scipy import sparse
 
 from evergraph.errors import ConfigError, DataError
 from evergraph.estimator.pyg import from_pyg, to_pyg
+from evergraph.tables import Table, batch_from_tables, to_batch
 from helpers import tiny_graph
 
 
@@ -49,9 +51,8 @@ def geometric(monkeypatch: pytest.MonkeyPatch) -> None:
     package, module = ModuleType("torch_geometric"), ModuleType("torch_geometric.data")
 
     class Data(SimpleNamespace):
-        @property
-        def num_nodes(self) -> int:
-            return len(self.y)
+        def __init__(self, **values: Any) -> None:
+            super().__init__(**{"num_nodes": len(values["y"]), **values})
 
     module.Data = Data  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "torch_geometric", package)
@@ -83,3 +84,25 @@ def test_a_missing_torch_geometric_is_one_sentence(monkeypatch: pytest.MonkeyPat
 def test_what_is_no_graph_is_one_sentence() -> None:
     with pytest.raises(DataError, match="a Data with x, edge_index and y is wanted, got int without x"):
         from_pyg(3)
+
+
+@pytest.mark.usefixtures("geometric")
+def test_a_batch_goes_there_and_back() -> None:
+    adjacency = sparse.csr_array(np.array([[0, 2, 0], [2, 0, 1], [0, 1, 0]], dtype=np.float32))
+    batch = to_batch((adjacency, np.eye(3)), ["red", None, "blue"], weighted=True)
+    made = to_pyg(batch)
+    assert made.y.tolist() == [1, -1, 0]
+    assert made.class_names == ["blue", "red"]
+    assert made.train_mask.tolist() == [True, False, True]
+    again = to_batch(made, weighted=True)
+    assert (again.adjacency != batch.adjacency).nnz == 0
+    assert again.labels.tolist() == [1, None, 0]
+    np.testing.assert_array_equal(again.attributes, np.eye(3))
+
+
+@pytest.mark.usefixtures("geometric")
+def test_named_columns_become_features() -> None:
+    table = Table("nodes", {"age": np.array([1.0, 2.0, 3.0]), "label": np.array([4, 4, 5])})
+    made = to_pyg(batch_from_tables(table, None, ids=np.arange(3)))
+    assert made.feature_names == ["age"]
+    np.testing.assert_allclose(made.x[:, 0], [-1.2247449, 0, 1.2247449], rtol=1e-6)

@@ -118,6 +118,9 @@ def test_far_values_are_cut_and_said() -> None:
     found, remarks = schema.encode_with_remarks(batch(age=[1e9, 40.0, -1e9]))
     assert dense(found)[[0, 2], 0].tolist() == [CUT, -CUT]
     assert remarks == ("nodes: 2 values of 'age' cut at 10 standard deviations",)
+    many = FeatureSchema.fit(batch(a=AGE, b=AGE, c=AGE, d=AGE))
+    _, remarks = many.encode_with_remarks(batch(a=[1e9], b=[1e9], c=[1e9], d=[40.0]))
+    assert remarks == ("nodes: values of 3 columns cut at 10 standard deviations: a, b, c",)
 
 
 def test_gaps_of_the_first_batch_are_filled_and_marked() -> None:

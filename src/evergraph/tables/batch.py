@@ -15,7 +15,7 @@ from evergraph.matrices import Features, adjacency_from_edges, forbid_repeated, 
 from evergraph.tables.labels import Labels, label_values, labels_of
 from evergraph.tables.reading import read_table
 from evergraph.tables.table import Table
-from evergraph.tables.values import Content, is_missing
+from evergraph.tables.values import MISSING, Content, is_missing
 
 ID, LABEL, TIME, SOURCE, TARGET, WEIGHT = "id", "label", "time", "source", "target", "weight"
 """The columns that are looked for where none are named."""
@@ -222,6 +222,10 @@ def _comparable(column: NDArray[Any], table: Table | None = None, name: str = ID
     if column.dtype.kind in "iu" and (column.dtype != np.uint64 or not len(column) or column.max() < 2**63):
         return column.astype(np.int64)
     values = column.tolist()
+    if set(map(type, values)) == {str}:
+        text = [value.strip() for value in values]
+        if MISSING.isdisjoint(text):
+            return np.array([*text, None], dtype=object)[:-1]
     for row, value in enumerate(values):
         if is_missing(value):
             place = f"row {row + 1} of the ids" if table is None else table.where(row)

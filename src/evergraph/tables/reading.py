@@ -19,6 +19,8 @@ from evergraph.tables.values import is_missing
 SUFFIXES = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".parquet")
 CHUNK = 50_000
 """Lines that are read as text before their numbers are stored as numbers."""
+_CODE = re.compile(r"(?m)^\s*[+-]?0\d|_")
+"""Text that Python reads as a number and people do not: zeros before one, such as 007, or 1_000."""
 SEPARATORS = {",": "a comma", ";": "a semicolon", "\t": "a tab"}
 
 
@@ -131,18 +133,12 @@ def _compact(texts: tuple[str, ...], *, verbatim: bool) -> NDArray[Any]:
             return whole
     except (ValueError, OverflowError):
         pass
-    if verbatim or any("_" in text or _is_code(text) for text in texts):
+    if verbatim or _CODE.search("\n".join(texts)):
         return column
     try:
         return np.array([text.strip() or "nan" for text in texts], dtype=object).astype(np.float64)
     except ValueError:
         return column
-
-
-def _is_code(text: str) -> bool:
-    """Whether this has zeros before a number, such as 007."""
-    bare = text.strip().lstrip("+-")
-    return len(bare) > 1 and bare[0] == "0" and bare[1].isdigit()
 
 
 def _joined(parts: list[NDArray[Any]]) -> NDArray[Any]:

@@ -11,7 +11,7 @@ from evergraph.config import Settings, one_sentence
 from evergraph.errors import ConfigError, DataError, StoreError
 from evergraph.matrices import Features
 from evergraph.tables.batch import Batch
-from evergraph.tables.column import CategoryColumn, ColumnKind, FlagColumn, NumberColumn
+from evergraph.tables.column import CUT, CategoryColumn, ColumnKind, FlagColumn, NumberColumn
 from evergraph.tables.judging import Judge
 from evergraph.tables.table import Table
 
@@ -116,10 +116,15 @@ class FeatureSchema(Settings):
         table = self._table(batch)
         parts: list[Features] = []
         remarks: list[str] = []
+        cut: dict[str, str] = {}
         for column in self.columns:
             part, more = column.encode(table)
             parts.append(sparse.csr_array(part) if self.sparse else part)
-            remarks += more
+            if isinstance(column, NumberColumn) and more:
+                cut[column.name] = more[0]
+            else:
+                remarks += more
+        remarks += cut.values() if len(cut) < 3 else [_cut_in_many(table, list(cut))]
         known = {*(column.name for column in self.columns), *self.left_out}
         extra = [name for name in table.columns if name not in known]
         if extra:
@@ -210,6 +215,10 @@ def _forbid_unknown(table: Table, numbers: Collection[str], categories: Collecti
 
 def _shown(name: str) -> str:
     return name or "a column without a name"
+
+
+def _cut_in_many(table: Table, names: list[str]) -> str:
+    return f"{table.name}: values of {len(names)} columns cut at {CUT:g} standard deviations: {_shortened(names)}"
 
 
 def _shortened(names: list[str]) -> str:

@@ -1,5 +1,6 @@
 """Own graphs as files: what is read, and what every malformed file is answered with."""
 
+import gzip
 import sys
 from pathlib import Path
 from typing import Any
@@ -9,8 +10,11 @@ import pytest
 
 from evergraph.data.datasets import load_dataset
 from evergraph.data.datasets.files import FileOptions, read_graph
+from evergraph.data.graph import Graph
+from evergraph.data.standardise import Standardisation
 from evergraph.errors import ConfigError, DataError
 
+AS_IT_IS = Standardisation(undirected=False, unweighted=False, no_self_loops=False, largest_component=False)
 EDGES = "source,target\na,b\nb,c\nc,a\n"
 NODES = "id,label,height,width\na,cat,1,2\nb,dog,3,4\nc,cat,5,6.5\n"
 
@@ -270,3 +274,113 @@ def test_nanoseconds_in_a_table_are_read_exactly(tmp_path: Path) -> None:
     assert graph.times.tolist() == [1700000000000000001, 1700000000000000002]
     assert graph.node_names is not None
     assert graph.node_names.tolist() == ["a", "b"]
+
+
+# columns
+
+
+def test_the_columns_that_are_used_and_left_out_are_said(tmp_path: Path) -> None:
+    lines = [
+        f"{k},n{k},{('dog', 'cat')[k % 2]},{k * k},{'ab'[k % 2]},2024-01-{k + 1:02},n{k}@x,{10.0**k}"
+        for k in range(12)
+    ]
+    nodes = "Unnamed: 0,id,label,size,plan,joined,mail,revenue\n" + "\n".join(lines) + "\n"
+    edges = "source,target\n" + "".join(f"n{k},n{k + 1}\n" for k in range(11))
+    graph = read_graph(tables(tmp_path, edges, nodes), FileOptions())
+    assert graph.feature_names == ("size", "plan=a", "plan=b", "revenue")
+    assert graph.remarks == (
+        "columns of nodes.csv: scaled numbers: size; categories: plan; numbers of a wide range, their scaled "
+        "logarithm: revenue; left out: id (the ids), label (the labels), Unnamed: 0 (row numbers), joined (dates), "
+        "mail (text with 12 different values)",
+    )
+    chosen = FileOptions(ignore=("revenue", "size"), categories=("mail",))
+    assert len(read_graph(tmp_path / "edges.csv", chosen).feature_names or ()) == 14
+    dated = read_graph(tmp_path / "edges.csv", FileOptions(time_column="joined", label_column="plan"))
+    assert dated.times is not None
+    assert np.diff(dated.times).tolist() == [86400] * 11
+    assert dated.class_names == ("a", "b")
+
+
+def test_a_wide_table_has_a_short_remark(tmp_path: Path) -> None:
+    header = ",".join(f"w{k}" for k in range(300))
+    rows = "".join(f"{'abc'[n]},{n},{','.join(str(int((k + n) % 3 == 0)) for k in range(300))}\n" for n in range(3))
+    graph = read_graph(tables(tmp_path, nodes=f"id,label,{header}\n{rows}"), FileOptions())
+    assert graph.n_features == 300
+    assert graph.remarks[0].startswith("columns of nodes.csv: flags: w0, w1, w2")
+    assert "w11 and 288 more" in graph.remarks[0]
+
+
+@pytest.mark.parametrize("name", ["edges.csv.gz", "edges.tsv", "edges.tsv.gz"])
+def test_other_kinds_of_text_files(tmp_path: Path, name: str) -> None:
+    wanted = read_graph(tables(tmp_path), FileOptions())
+    folder = tmp_path / "other"
+    folder.mkdir()
+    for file, text in ((name, EDGES), (name.replace("edges", "nodes"), NODES)):
+        content = (text.replace(",", "\t") if ".tsv" in name else text.replace(",", ";")).encode()
+        (folder / file).write_bytes(gzip.compress(content) if name.endswith("gz") else content)
+    graph = load_dataset(str(folder / name), standardisation=AS_IT_IS)
+    assert graph.name == "edges"
+    assert (graph.adjacency != wanted.adjacency).nnz == 0
+    assert np.array_equal(np.asarray(graph.features), np.asarray(wanted.features))
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"ignore": ["a"]}, {"numbers": ["a"]}, {"categories": ["a"]}, {"scale": False}, {"label_column": "y"}],
+)
+def test_options_of_columns_are_refused_for_an_archive(tmp_path: Path, options: dict[str, object]) -> None:
+    path = archive(tmp_path, edge_index=[[0], [1]], x=np.eye(2), y=[0, 1])
+    with pytest.raises(ConfigError, match=f"{next(iter(options))} goes with a node table, got it for mine.npz"):
+        load_dataset(str(path), options=options)
+
+
+def test_what_standardisation_takes_away_is_said_with_the_switch(tmp_path: Path) -> None:
+    path = tables(tmp_path, "source,target,weight\na,b,3\nb,b,1\n")
+    said = load_dataset(str(path)).remarks
+    assert said[1:] == (
+        "edge weights are not used (--set dataset.standardise.unweighted=false keeps them)",
+        "1 self-loops left out (--set dataset.standardise.no_self_loops=false keeps them)",
+        "1 of 3 nodes are outside of the largest connected component and left out "
+        "(--set dataset.standardise.largest_component=false keeps them)",
+    )
+    assert load_dataset(str(path), standardisation=AS_IT_IS).remarks == said[:1]
+
+
+def as_tables(graph: Graph, folder: Path, extra: dict[str, list[object]]) -> Path:
+    """A graph as edges.csv and nodes.csv, with more columns."""
+    features = np.asarray(graph.features)
+    pairs = np.stack(graph.adjacency.nonzero(), axis=1).tolist()
+    rows = ["id,label," + ",".join([*(f"f{k}" for k in range(features.shape[1])), *extra])]
+    for node, values in enumerate(features.tolist()):
+        more = [column[node] for column in extra.values()]
+        rows.append(",".join(map(str, (node, f"class-{graph.labels[node]}", *values, *more))))
+    (folder / "edges.csv").write_text("source,target\n" + "".join(f"{one},{other}\n" for one, other in pairs))
+    (folder / "nodes.csv").write_text("\n".join(rows) + "\n")
+    return folder / "edges.csv"
+
+
+def test_a_column_of_large_numbers_does_not_ruin_a_run(tmp_path: Path) -> None:
+    """An index, a date and a revenue beside good features; as they are given, the revenue drowns all others."""
+    from evergraph import RunConfig, run, summarise
+
+    graph = load_dataset("sbm", options={"nodes": 400, "classes": 4, "features": 16, "mean_degree": 4})
+    rng = np.random.default_rng(0)
+    extra: dict[str, list[object]] = {
+        "Unnamed: 0": list(range(graph.n_nodes)),
+        "joined": ["2024-05-31"] * graph.n_nodes,
+        "revenue": np.exp(rng.normal(12, 3, graph.n_nodes)).tolist(),
+    }
+
+    def accuracy(extra: dict[str, list[object]], **options: Any) -> float:
+        path = as_tables(graph, tmp_path, extra)
+        values = {
+            "dataset": {"name": str(path), "options": options},
+            "method": {"name": "joint"},
+            "train": {"epochs": 40},
+        }
+        return float(summarise(run(RunConfig.from_values(values), tmp_path / "runs").record).aa)
+
+    alone = accuracy({})
+    assert alone > 70
+    assert accuracy(extra) > alone - 5
+    assert accuracy(extra, scale=False) < alone - 20
