@@ -67,6 +67,9 @@ def learn_command(
     category: Annotated[
         list[str] | None, typer.Option(help="Column of categories, not of numbers, new model; may be given again.")
     ] = None,
+    like: Annotated[
+        Path | None, typer.Option(help="Folder of a model whose settings and columns a new model gets, to merge.")
+    ] = None,
     settings: SetOption = None,
     plugin: Plugins = None,
     as_json: AsJson = False,
@@ -82,6 +85,10 @@ def learn_command(
         arguments["categories"] = tuple(category)
     if settings:
         arguments["settings"] = _sections(settings)
+    if like is not None:
+        if arguments:
+            raise ConfigError(f"--like has all settings, got --{_option(next(iter(arguments)))} too; leave it out")
+        arguments["like"] = like
     with locked_model(model) as place:
         if place.exists:
             classifier = ContinualClassifier.load(model)
@@ -90,6 +97,8 @@ def learn_command(
                     f"--{_option(next(iter(arguments)))} is for a new model, got it for {model}, which is there; "
                     "leave it out"
                 )
+        elif like is not None:
+            classifier = ContinualClassifier.load(like).sibling()
         else:
             classifier = ContinualClassifier(**arguments)
         fresh = not place.exists

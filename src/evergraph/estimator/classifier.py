@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 from evergraph.errors import ConfigError, DataError
 from evergraph.estimator.history import Step
-from evergraph.estimator.learned import UNKNOWN, Answers, Forgotten, Learned
+from evergraph.estimator.learned import UNKNOWN, Answers, Forgotten, Learned, n_inputs
 from evergraph.estimator.settings import run_config
 from evergraph.estimator.stored import KIND, as_saved, check_plugins, checked_about, may_be_nan, named, part
 from evergraph.models import ModelFolder, read_model, write_model
@@ -42,6 +42,8 @@ class ContinualClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """
 
     _learned: Learned
+    _preset: FeatureSchema | None = None
+    """The schema of another classifier, to begin with."""
 
     def __init__(
         self,
@@ -105,13 +107,15 @@ class ContinualClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _begun(self, batch: Batch) -> Learned:
         answers = self._answers()
         config = run_config(self.method, self.backbone, self.budget, self.epochs, self.random_state, self.settings)
-        schema = FeatureSchema.fit(batch, scale=self.scale, numbers=self.numbers, categories=self.categories)
+        schema = self._preset or FeatureSchema.fit(
+            batch, scale=self.scale, numbers=self.numbers, categories=self.categories
+        )
         if not schema.n_features:
             raise DataError(
                 "at least one column of features is wanted, got none; add columns that say something of the nodes "
                 f"({'; '.join(schema.describe())})"
             )
-        return Learned(config, schema, make_learner(config, schema.n_features), answers)
+        return Learned(config, schema, make_learner(config, n_inputs(schema)), answers)
 
     def _answers(self) -> Answers:
         for name, value, most in (
@@ -140,11 +144,17 @@ class ContinualClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise ConfigError(f"for this graph {wanted} is wanted, got batch={batch}")
         return self._fitted.forget(given, nodes, batch)
 
+    def sibling(self) -> "ContinualClassifier":
+        """A classifier with the same settings and schema that has learned nothing, so that both can be merged."""
+        fresh = type(self)(**self.get_params(deep=False))
+        fresh._preset = self.schema_
+        return fresh
+
     def merge(self, other: "ContinualClassifier") -> Self:
         """Learn what another classifier has learned: the same sums as one that saw both.
 
-        For methods that keep sums, with the same settings, random_state and schema: both have begun as copies of
-        one classifier. No node may be in both.
+        For methods that keep sums, with the same settings, random_state and schema: begin one of them as the
+        `sibling` of the other. No node may be in both.
         """
         if not isinstance(other, ContinualClassifier):
             raise ConfigError(f"another ContinualClassifier is wanted, got {type(other).__name__} instead")

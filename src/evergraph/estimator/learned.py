@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
-from evergraph.data.graph import GlobalIds, Graph, LocalIds
+from evergraph.data.graph import Features, GlobalIds, Graph, LocalIds
 from evergraph.data.preprocess import preprocess
 from evergraph.data.stream import HIDDEN, TaskView
 from evergraph.errors import DataError
@@ -100,6 +101,8 @@ class Learned:
         features, remarks = self.schema.encode_with_remarks(batch)
         if self.schema.width is not None:
             features = preprocess(features, self.config.stream.preprocessing, np.arange(batch.n_nodes))
+        else:
+            features = _with_constant(features)
         hidden = np.full(batch.n_nodes, HIDDEN, dtype=np.int64)
         graph = Graph(batch.adjacency, features, hidden, np.arange(batch.n_nodes), directed=batch.directed)
         if batch.named:
@@ -221,7 +224,7 @@ class Learned:
 
     @property
     def n_features(self) -> int:
-        return self.schema.n_features
+        return n_inputs(self.schema)
 
     def _checks(self, graph: Graph, rows: NDArray[np.int64]) -> NDArray[np.uint64]:
         """A checksum of what was taken in of each row; zeros for methods that cannot take it out again."""
@@ -283,7 +286,7 @@ class Learned:
             what = "settings" if self.config != other.config else "columns, scaling or categories"
             raise DataError(
                 f"classifiers with the same settings and schema are wanted to merge, got other {what}; "
-                "begin both as copies of one classifier"
+                "begin the second as a sibling of the first (learn --like)"
             )
         common = np.intersect1d(_keys(self), _keys(other))
         if len(common):
@@ -396,6 +399,19 @@ UNKNOWN: tuple[str, int] = ("unknown", -1)
 """The answer for nodes unlike anything learned, where classes are text and where they are numbers."""
 WEIGHTS = "what the weights learned from them stays, and only learning anew without them removes it"
 ROUNDED = "their rows are subtracted from sums that are rounded, so traces below the rounding stay"
+
+
+def n_inputs(schema: FeatureSchema) -> int:
+    """The columns that learners see."""
+    return schema.n_features + (schema.width is None)
+
+
+def _with_constant(features: Features) -> Features:
+    """One more column of ones: methods that look at directions only then see lengths, too."""
+    ones = np.ones((features.shape[0], 1), dtype=np.float32)
+    if isinstance(features, np.ndarray):
+        return np.hstack([features, ones])
+    return sparse.csr_array(sparse.hstack([features, sparse.csr_array(ones)]))
 
 
 def _sortable(name: Label) -> tuple[str, Label]:
