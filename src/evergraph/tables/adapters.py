@@ -86,12 +86,16 @@ def batch_from_frames(
     duplicates: Duplicates = Duplicates.ERROR,
     label_optional: bool = False,
 ) -> Batch:
-    """Pandas frames of nodes and edges; the ids are the column `id`, or the index where there is none."""
+    """Pandas frames of nodes and edges; the ids are the column `id`, or the index where there is none.
+
+    An index 0, 1, 2, … numbers rows and names no node.
+    """
     table = table_from_frame(nodes, "the node frame")
-    ids = None
+    ids, numbered = None, False
     if id_column is None and ID not in table.columns:
         ids = checked_ids(np.asarray(nodes.index.to_numpy()), table)
-    return batch_from_tables(
+        numbered = ids.dtype.kind == "i" and np.array_equal(ids, np.arange(len(ids)))
+    made = batch_from_tables(
         table,
         None if edges is None else table_from_frame(edges, "the edge frame"),
         ids=ids,
@@ -106,6 +110,7 @@ def batch_from_frames(
         duplicates=duplicates,
         label_optional=label_optional,
     )
+    return replace(made, named=not numbered)
 
 
 def table_from_frame(frame: Any, name: str) -> Table:

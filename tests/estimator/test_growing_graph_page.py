@@ -1,0 +1,101 @@
+"""Every command and every example of docs/growing-graph.md, run on files of a made-up company."""
+
+import re
+import shlex
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from evergraph import load_dataset
+from evergraph.cli import run_main
+
+PAGE = (Path(__file__).parents[2] / "docs" / "growing-graph.md").read_text(encoding="utf-8")
+GRAPH = load_dataset("digits").subgraph(np.flatnonzero(load_dataset("digits").labels < 4))
+NAMES = np.array(["tea", "coffee", "milk", "water"])
+MONTHS = {"january": GRAPH.labels < 2, "february": GRAPH.labels < 3, "march": GRAPH.labels < 4}
+TRAIN = np.random.default_rng(0).random(GRAPH.n_nodes) < 0.7
+
+
+def blocks(language: str) -> list[str]:
+    return re.findall(rf"```{language}\n(.*?)```", PAGE, flags=re.S)
+
+
+@pytest.fixture
+def company(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Folders of files; february has old nodes as context, north has others than all months."""
+    monkeypatch.chdir(tmp_path)
+    north = np.arange(GRAPH.n_nodes) % 7 == 0
+    seen = np.zeros(GRAPH.n_nodes, dtype=bool)
+    for month, here in MONTHS.items():
+        write(tmp_path / month, here & ~north, TRAIN & ~seen & (month != "march"))
+        seen |= here
+    write(tmp_path / "north", north, TRAIN)
+    learned = np.flatnonzero(MONTHS["january"] & TRAIN & ~north)[:3]
+    (tmp_path / "ids.txt").write_text("\n".join(f"n{row}" for row in learned))
+    return tmp_path
+
+
+def write(folder: Path, nodes: Any, labelled: Any) -> None:
+    folder.mkdir()
+    values = np.asarray(GRAPH.features)
+    lines = ["id,topic," + ",".join(f"p{place}" for place in range(64))]
+    for row in np.flatnonzero(nodes):
+        label = NAMES[GRAPH.labels[row]] if labelled[row] else ""
+        lines.append(f"n{row},{label}," + ",".join(map(str, values[row].tolist())))
+    (folder / "nodes.csv").write_text("\n".join(lines) + "\n")
+    pairs = [
+        (one, other)
+        for one, other in zip(*GRAPH.adjacency.nonzero(), strict=True)
+        if one < other and nodes[one] and nodes[other]
+    ]
+    (folder / "edges.csv").write_text("source,target\n" + "".join(f"n{one},n{other}\n" for one, other in pairs))
+
+
+def test_the_commands(company: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (script,) = blocks("sh")
+    for line in script.splitlines():
+        program, *arguments = shlex.split(line)
+        assert program == "evergraph"
+        assert run_main(arguments) == 0, (line, capsys.readouterr().err)
+    assert (company / "predictions.csv").read_text().startswith("id,label,probability,margin\n")
+    assert (company / "history.png").stat().st_size > 5000
+    assert "exactly: the model is as if it had never seen them" in capsys.readouterr().out
+
+
+def given(company: Path) -> dict[str, Any]:
+    """What an example may use without making it: a graph in each library's own form."""
+    coo = GRAPH.adjacency.tocoo()
+    data = SimpleNamespace(
+        x=torch.as_tensor(np.asarray(GRAPH.features)),
+        y=torch.as_tensor(GRAPH.labels),
+        edge_index=torch.as_tensor(np.stack([coo.row, coo.col]).astype(np.int64)),
+        train_mask=torch.as_tensor(TRAIN),
+        num_nodes=GRAPH.n_nodes,
+    )
+    networkx = pytest.importorskip("networkx", reason="the example needs networkx")
+    graph = networkx.karate_club_graph()
+    for node, attributes in graph.nodes(data=True):
+        attributes["degree"] = graph.degree(node)
+        attributes["first"] = int(graph.has_edge(node, 0))
+    return {
+        "data": data,
+        "adjacency": GRAPH.adjacency,
+        "features": GRAPH.features,
+        "labels": [NAMES[label] for label in GRAPH.labels],
+        "names": [f"n{row}" for row in range(GRAPH.n_nodes)],
+        "graph": graph,
+    }
+
+
+@pytest.mark.parametrize("code", blocks("python"), ids=lambda code: code.splitlines()[0])
+def test_an_example_of_at_most_ten_lines(company: Path, code: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert len(code.strip().splitlines()) <= 12
+    pytest.importorskip("pandas", reason="the example needs pandas")
+    scope = given(company)
+    exec(compile(code, "docs/growing-graph.md", "exec"), scope)
+    assert len(scope["model"].classes_) >= 2
+    assert capsys.readouterr().out
