@@ -47,7 +47,7 @@ def test_blocks_of_columns_change_nothing_and_another_seed_does(monkeypatch: pyt
     wide = HopFeatures([(1,)], 600, 0)
     assert np.array_equal(wide(graph, rows), wide(graph, rows))
     assert not np.array_equal(wide(graph, rows), HopFeatures([(1,)], 600, 1)(graph, rows))
-    first, second = wide._projected(graph, rows)[0][:, :256], wide._projected(graph, rows)[0][:, 256:512]
+    first, second = wide.omega(5, 0), wide.omega(5, 1)
     assert not np.allclose(first, second)
 
 
@@ -76,3 +76,20 @@ def test_a_fingerprint_depends_on_the_own_features_alone(sparse_features: bool) 
 def test_dense_products_are_taken_where_features_are_dense() -> None:
     assert isinstance(hop_features._denser(sparse.csr_array(np.ones((4, 4)))), np.ndarray)
     assert not isinstance(hop_features._denser(sparse.csr_array(np.eye(40))), np.ndarray)
+
+
+@pytest.mark.parametrize("sparse_features", [False, True])
+def test_codes_of_a_row_do_not_depend_on_the_rows_beside_it(sparse_features: bool) -> None:
+    """Else a node could not be subtracted from sums in another batch than the one in which it was added."""
+    rng = np.random.default_rng(0)
+    values = rng.normal(size=(2600, 100)).astype(np.float32)
+    few = sparse.csr_array(np.where(rng.random(values.shape) < 0.05, values, 0))
+    near = sparse.random_array((2600, 2600), density=0.002, rng=rng, format="csr") > 0
+    adjacency = sparse.csr_array((near + near.T).astype(np.float32))
+    graph = make_graph(adjacency, few if sparse_features else values, np.zeros(2600, dtype=np.int64))
+    map_ = HopFeatures([(0,), (0, 1, 2)], 512, 0)
+    every = map_(graph, np.arange(2600))
+    for size in (1, 3, 700, 1024, 1025, 2599):
+        rows = rng.permutation(2600)[:size]
+        assert np.array_equal(map_(graph, rows), every[:, rows]), size
+    assert np.array_equal(map_.only(1)(graph, rows)[0], every[1, rows])

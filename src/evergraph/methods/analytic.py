@@ -185,9 +185,9 @@ class Analytic(StatisticsLearner):
             if self._chosen.place == NONE:
                 self._chosen.place, self._chosen.error = other._chosen.place, other._chosen.error
 
-    def scores(self, codes: Codes) -> Matrix:
-        _, index, fit = self._fit()
-        return np.asarray(codes[index].astype(np.float32) @ fit.weights.astype(np.float32))
+    def scores_of(self, code: NDArray[np.uint8]) -> Matrix:
+        weights = self._fit()[2].weights
+        return np.asarray(code.astype(np.float32) @ weights.astype(np.float32))
 
     def _fit(self) -> tuple[Choice, int, Fit]:
         """The choice, the position of its hops and its fit."""

@@ -8,12 +8,16 @@ For a set S of hops, with Ω normal and seeded,
 φ depends on the graph and the seed alone. Its entries fit into seven bits, which costs nothing in accuracy.
 """
 
-from collections.abc import Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 from scipy import sparse
+from torch import Tensor
 
 from evergraph.data.graph import Graph
 from evergraph.errors import DataError
@@ -26,6 +30,8 @@ TOP = 127
 """The largest entry of φ: 1,024 rows of a product stay below 2^24, so 32-bit floats add them up exactly."""
 STEP = 32.0
 """Codes for each unit of a feature whose mean square is one half."""
+ROWS = 1024
+"""Rows of a product, always so many: in products of other sizes sums may be rounded in another way."""
 COLUMNS = 256
 """Columns of Ω at a time, so that memory stays bounded."""
 SPARSE = 8.0
@@ -48,34 +54,24 @@ class HopFeatures:
 
     def __call__(self, graph: Graph, rows: NDArray[np.int64]) -> Codes:
         """φ of some rows of a graph."""
-        values = self._projected(graph, rows)
-        lengths = [_inverse_lengths(part) for part in values]
-        codes = np.empty((len(self.hops), len(rows), self.width), dtype=np.uint8)
-        for code, hops in zip(codes, self.hops, strict=True):
-            total = sum((values[hop] * lengths[hop] for hop in hops[1:]), values[hops[0]] * lengths[hops[0]])
-            total *= _inverse_lengths(total) * np.float32(STEP * np.sqrt(self.width))
-            code[:] = np.rint(np.clip(total, 0, TOP))
-        return codes
+        return self.on(graph)(rows)
 
-    def _projected(self, graph: Graph, rows: NDArray[np.int64]) -> list[NDArray[np.float32]]:
-        """Ωᵀ x_h of the rows for each hop h, (rows, width) each; columns of Ω are drawn block by block."""
+    def on(self, graph: Graph) -> "_OnGraph":
+        """The map on one graph, from rows to φ: what they share is computed once."""
         if graph.features is None:
             raise DataError("features are wanted, got a graph without them instead; derive some from the graph")
-        step = propagation(graph)
-        features = _denser(graph.features)
-        late = isinstance(features, np.ndarray) and self._cheaper_late(graph, step.nnz)
-        inputs = _hops(step, features, self.reach) if late else [features]
-        values = [np.empty((len(rows), self.width), dtype=np.float32) for _ in range(self.reach + 1)]
-        for index, start in enumerate(range(0, self.width, COLUMNS)):
-            stop = min(start + COLUMNS, self.width)
-            omega = self._omega(graph.n_features, index)[:, : stop - start]
-            blocks = [part @ omega for part in inputs]
-            blocks = blocks if late else _hops(step, np.asarray(blocks[0]), self.reach)
-            for value, block in zip(values, blocks, strict=True):
-                value[:, start:stop] = block[rows]
-        return values
+        step, features = propagation(graph), _denser(graph.features)
+        if isinstance(features, np.ndarray) and self._cheaper_late(graph, step.nnz):
+            return _Late(self, _hops(step, features, self.reach))
+        return _Early(self, step, features)
 
-    def _omega(self, n_features: int, index: int) -> NDArray[np.float32]:
+    def only(self, index: int) -> "HopFeatures":
+        """The same map for one of its sets of hops."""
+        one = HopFeatures([self.hops[index]], self.width, self.seed)
+        one._drawn = self._drawn
+        return one
+
+    def omega(self, n_features: int, index: int) -> NDArray[np.float32]:
         """Block `index` of the columns of Ω: from the seed, or as it was drawn before."""
         known = self._drawn.get((n_features, index))
         if known is None:
@@ -83,14 +79,103 @@ class HopFeatures:
             known = rng.standard_normal((n_features, COLUMNS), dtype=np.float32)
             if n_features * self.width <= REMEMBERED:
                 self._drawn[n_features, index] = known
-        return known
+        return known[:, : self.width - index * COLUMNS]
+
+    def blocks(self, n_features: int) -> Iterator[tuple[slice, NDArray[np.float32]]]:
+        """The columns of Ω, some at a time."""
+        for index, start in enumerate(range(0, self.width, COLUMNS)):
+            yield slice(start, min(start + COLUMNS, self.width)), self.omega(n_features, index)
 
     def _cheaper_late(self, graph: Graph, entries: int) -> bool:
         """Whether to propagate the features and then multiply by Ω, rather than the other way round."""
         width, n_features, n = self.width, graph.n_features, graph.n_nodes
         early = n * n_features * width + SPARSE * self.reach * entries * width
-        late = SPARSE * self.reach * entries * n_features + (self.reach + 1) * n * n_features * width
+        late = SPARSE * self.reach * entries * n_features + n * n_features * (width + (self.reach + 1) * n_features)
         return late < early
+
+
+class _OnGraph(ABC):
+    """The map on one graph."""
+
+    @abstractmethod
+    def __call__(self, rows: NDArray[np.int64]) -> Codes:
+        """φ of some rows."""
+
+
+class _Early(_OnGraph):
+    """First Ω, then the hops, for wide or sparse features."""
+
+    def __init__(self, features: HopFeatures, step: sparse.csr_array, inputs: Any):
+        self.map = features
+        self.step = step
+        self.inputs = inputs
+
+    def __call__(self, rows: NDArray[np.int64]) -> Codes:
+        own = self.map
+        values = [np.empty((len(rows), own.width), dtype=np.float32) for _ in range(own.reach + 1)]
+        for columns, omega in own.blocks(self.inputs.shape[1]):
+            hops = _hops(self.step, np.asarray(self.inputs @ omega), own.reach)
+            for value, block in zip(values, hops, strict=True):
+                value[:, columns] = block[rows]
+        lengths = [_inverse_lengths(part) for part in values]
+        codes = np.empty((len(own.hops), len(rows), own.width), dtype=np.uint8)
+        for code, hops_of in zip(codes, own.hops, strict=True):
+            parts = (values[hop] * lengths[hop] for hop in hops_of)
+            total = sum(parts, np.zeros_like(values[0]))
+            total *= _inverse_lengths(total) * np.float32(STEP * np.sqrt(own.width))
+            code[:] = np.rint(np.clip(total, 0, TOP))
+        return codes
+
+
+class _Late(_OnGraph):
+    """First the hops, then Ω, for few features: ‖Ωᵀx‖² = xᵀ ΩΩᵀ x, and u = Ωᵀ Σ_h x_h / ‖Ωᵀx_h‖ is one product."""
+
+    def __init__(self, features: HopFeatures, hops: list[NDArray[np.float32]]):
+        self.map = features
+        self.hops = hops
+
+    @cached_property
+    def gram(self) -> NDArray[np.float64]:
+        """ΩΩᵀ."""
+        n_features = self.hops[0].shape[1]
+        total = np.zeros((n_features, n_features))
+        for _, omega in self.map.blocks(n_features):
+            wide = omega.astype(np.float64)
+            total += wide @ wide.T
+        return total
+
+    def __call__(self, rows: NDArray[np.int64]) -> Codes:
+        own = self.map
+        codes = np.empty((len(own.hops), len(rows), own.width), dtype=np.uint8)
+        for start in range(0, len(rows), ROWS):
+            block = rows[start : start + ROWS]
+            scaled = {hop: self._scaled(self._filled(hop, block)) for hop in self._used}
+            for code, hops in zip(codes, own.hops, strict=True):
+                total = self._scaled(sum((scaled[hop] for hop in hops[1:]), scaled[hops[0]]))
+                total *= STEP * np.sqrt(own.width)
+                self._encode(torch.as_tensor(total, dtype=torch.float32), code[start : start + ROWS])
+        return codes
+
+    @property
+    def _used(self) -> set[int]:
+        return {hop for hops in self.map.hops for hop in hops}
+
+    def _filled(self, hop: int, block: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Rows of a hop, and zeros up to ROWS."""
+        filled = np.zeros((ROWS, self.hops[hop].shape[1]))
+        filled[: len(block)] = self.hops[hop][block]
+        return filled
+
+    def _scaled(self, inputs: NDArray[np.float64]) -> NDArray[np.float64]:
+        """x / ‖Ωᵀx‖; 0 where that is 0."""
+        squares = np.maximum(np.einsum("ij,ij->i", inputs @ self.gram, inputs), 0)[:, None]
+        return np.asarray(np.divide(inputs, np.sqrt(squares), out=np.zeros_like(inputs), where=squares > 0))
+
+    def _encode(self, inputs: Tensor, code: NDArray[np.uint8]) -> None:
+        """The codes of inputs that have their scale already, of the first rows."""
+        for columns, omega in self.map.blocks(inputs.shape[1]):
+            values = (inputs @ torch.as_tensor(omega)).clamp_(0, TOP).round_()
+            code[:, columns] = values[: len(code)].to(torch.uint8).numpy()
 
 
 def propagation(graph: Graph) -> sparse.csr_array:

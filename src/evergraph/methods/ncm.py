@@ -1,9 +1,10 @@
 """NCM: the nearest class mean of random features of propagated node features."""
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evergraph.methods.base import MethodEntry
-from evergraph.methods.hop_features import Codes, HopFeatures
+from evergraph.methods.hop_features import HopFeatures
 from evergraph.methods.statistics import ClassStatistics, Matrix
 from evergraph.methods.statistics_learner import MapConfig, StatisticsLearner
 from evergraph.training.net import Net
@@ -16,9 +17,9 @@ class NearestMean(StatisticsLearner):
         features = HopFeatures([config.hops], config.width, net.seed)
         super().__init__(net, features, ClassStatistics(1, config.width, gram=False))
 
-    def scores(self, codes: Codes) -> Matrix:
+    def scores_of(self, code: NDArray[np.uint8]) -> Matrix:
         means = self.statistics.means(0)
-        return np.asarray(codes[0] @ means.T - np.einsum("ij,ij->i", means, means) / 2)
+        return np.asarray(code @ means.T - np.einsum("ij,ij->i", means, means) / 2)
 
 
 ENTRY = MethodEntry("nearest class mean of random features", "Rebuffi et al., CVPR 2017", MapConfig, NearestMean)

@@ -3,11 +3,12 @@
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 from pydantic import Field
 from scipy import linalg
 
 from evergraph.methods.base import MethodEntry
-from evergraph.methods.hop_features import Codes, HopFeatures
+from evergraph.methods.hop_features import HopFeatures
 from evergraph.methods.statistics import ClassStatistics, Matrix, Precision
 from evergraph.methods.statistics_learner import MapConfig, StatisticsLearner
 from evergraph.training.net import Net
@@ -42,9 +43,9 @@ class Discriminant(StatisticsLearner):
         columns = linalg.solve(covariance, means.T, assume_a="pos", overwrite_a=True)
         return columns, np.einsum("ij,ji->i", means, columns) / 2
 
-    def scores(self, codes: Codes) -> Matrix:
+    def scores_of(self, code: NDArray[np.uint8]) -> Matrix:
         columns, offsets = self._weights
-        return np.asarray(codes[0].astype(np.float64) @ columns - offsets)
+        return np.asarray(code.astype(np.float64) @ columns - offsets)
 
 
 ENTRY = MethodEntry("linear discriminants, one covariance", "Hayes and Kanan, CVPRW 2020", SLDAConfig, Discriminant)

@@ -22,6 +22,8 @@ from evergraph.training.net import Net
 from evergraph.watch import Watch
 
 HopSet = tuple[int, ...]
+ROWS = 16_384
+"""Rows whose outputs are computed at a time, so that memory stays bounded."""
 
 
 class MapConfig(Settings):
@@ -71,9 +73,13 @@ class StatisticsLearner(Learner):
         self.statistics = statistics
         super().__init__(net, statistics, _Seed(net.seed), *kept)
 
-    @abstractmethod
     def scores(self, codes: Codes) -> Matrix:
         """One number for each row and each class so far."""
+        return self.scores_of(codes[self.used_map])
+
+    @abstractmethod
+    def scores_of(self, code: NDArray[np.uint8]) -> Matrix:
+        """The same from φ of the set of hops in use: (rows, width)."""
 
     def changed(self) -> None:
         """The sums are others now: whatever was computed from them no longer holds."""
@@ -102,6 +108,13 @@ class StatisticsLearner(Learner):
     def used_map(self) -> int:
         """The position of the set of hops that predictions are made with."""
         return 0
+
+    def logits(self, graph: Graph, rows: NDArray[np.int64] | None = None) -> Tensor:
+        every = np.arange(graph.n_nodes) if rows is None else rows
+        on_graph = self.features.only(self.used_map).on(graph)
+        blocks = [every[start : start + ROWS] for start in range(0, len(every), ROWS)] or [every]
+        found = [self.scores_of(on_graph(block)[0]) for block in blocks]
+        return torch.as_tensor(np.concatenate(found), dtype=torch.float32)
 
     def lasting_inputs(self, graph: Graph, rows: NDArray[np.int64]) -> NDArray[Any]:
         return self.features(graph, rows).transpose(1, 0, 2)
