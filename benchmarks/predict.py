@@ -3,8 +3,8 @@
     python benchmarks/predict.py [--nodes 100000] [--classes 20] [--features 64] [--repeats 3] [--json]
 
 A generated graph (stochastic block model). `analytic` learns a tenth of the nodes and is stored; `predict` takes
-the graph as scipy and numpy have it and gives names. "bare" is the learner's own pass over the prepared graph, without
-checks, encoding, probabilities and names. FTF-ER learns the same nodes with 200 epochs, for comparison of times.
+the graph as scipy and numpy have it and gives names. "bare" is the learner's own pass over the prepared graph
+alone, without checks, encoding, probabilities and names. FTF-ER learns the same nodes, for comparison of times.
 """
 
 import argparse

@@ -18,6 +18,7 @@ from evergraph.models.folder import WAIT_SECONDS
 from evergraph.runs.build import make_learner
 from evergraph.runs.config import RunConfig
 from evergraph.tables import Batch, FeatureSchema, to_batch
+from evergraph.tables.labels import Labels
 from evergraph.watch import Watch
 
 
@@ -76,14 +77,14 @@ class ContinualClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     # learning
 
-    def fit(self, graph: Any, y: ArrayLike | None = None, **options: Any) -> Self:
+    def fit(self, graph: Any, y: Labels | None = None, **options: Any) -> Self:
         """Forget everything and learn one batch; `partial_fit` goes on learning."""
         fresh = type(self)(**self.get_params(deep=False)).partial_fit(graph, y, **options)
         self._learned = fresh._learned
         return self
 
     def partial_fit(
-        self, graph: Any, y: ArrayLike | None = None, *, watch: Watch | None = None, **options: Any
+        self, graph: Any, y: Labels | None = None, *, watch: Watch | None = None, **options: Any
     ) -> Self:
         """Learn a batch: new classes, new nodes of old classes, or both; nodes without a label are context.
 
@@ -192,7 +193,7 @@ class ContinualClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """What the last layer sees of each node: (nodes, width)."""
         return self._fitted.learner.embed(self._graph(graph, options))
 
-    def score(self, graph: Any, y: ArrayLike | None = None, **options: Any) -> float:
+    def score(self, graph: Any, y: Labels | None = None, **options: Any) -> float:
         """The share of nodes with a label that is predicted; a class that was never learned counts as a mistake."""
         batch = to_batch(graph, y, **options)
         rows = np.flatnonzero(batch.labelled)
