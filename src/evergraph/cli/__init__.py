@@ -12,7 +12,7 @@ from importlib.util import find_spec
 import typer
 
 from evergraph import __version__
-from evergraph.cli import bench, data, listing, probe, recommend, report, run, score, show
+from evergraph.cli import bench, data, listing, probe, recommend, report, run, score, serve, show
 from evergraph.cli.console import STDERR, note
 from evergraph.errors import ConfigError, ConvergenceError, DataError, RunError, StoreError
 
@@ -37,6 +37,7 @@ if find_spec("evergraph.paper"):  # the rest works without what knows the paper
     from evergraph.cli import reproduce
 
     app.command("reproduce", epilog=reproduce.EXAMPLE)(reproduce.reproduce_command)
+app.command("serve", epilog=serve.EXAMPLE)(serve.serve_command)
 app.add_typer(data.app, name="data")
 app.add_typer(probe.app, name="probe")
 

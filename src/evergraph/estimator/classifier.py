@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Mapping
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,6 +19,16 @@ from evergraph.runs.build import make_learner
 from evergraph.runs.config import RunConfig
 from evergraph.tables import Batch, FeatureSchema, to_batch
 from evergraph.watch import Watch
+
+
+class Answer(NamedTuple):
+    """For each node the label, its probability, how far the next one is, and whether the label is `unknown`."""
+
+    labels: NDArray[Any]
+    top: NDArray[np.float64]
+    margin: NDArray[np.float64]
+    unknown: NDArray[np.bool_]
+    remarks: tuple[str, ...]
 
 
 class ContinualClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -145,14 +155,20 @@ class ContinualClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def predict(self, graph: Any, **options: Any) -> NDArray[Any]:
         """The class of each node as it was called in learning; "unknown" (-1 for numbers) where reject says so."""
+        return self.answers(graph, **options).labels
+
+    def answers(self, graph: Any, below: float | None = None, **options: Any) -> Answer:
+        """Labels with their probabilities; below: the least probability of an answer, if not the model's."""
         learned = self._fitted
-        found = learned.probabilities(self._graph(graph, options))
+        prepared = learned.prepare(to_batch(graph, **options))
+        found = learned.probabilities(prepared.graph)
         best = found.argmax(axis=1)
-        answer: NDArray[Any] = self.classes_[best]
-        if learned.below:
-            unknown = UNKNOWN[0] if isinstance(learned.classes[0], str) else UNKNOWN[1]
-            answer = np.where(found[np.arange(len(best)), best] < learned.below, unknown, answer)
-        return answer
+        top = found[np.arange(len(best)), best]
+        second = np.partition(found, -2, axis=1)[:, -2] if found.shape[1] > 1 else np.zeros(len(best))
+        unknown = top < (learned.below if below is None else below)
+        name = UNKNOWN[0] if isinstance(learned.classes[0], str) else UNKNOWN[1]
+        labels = np.where(unknown, name, self.classes_[best]) if unknown.any() else self.classes_[best]
+        return Answer(labels, top, top - second, unknown, prepared.remarks)
 
     def predict_proba(self, graph: Any, **options: Any) -> NDArray[np.float64]:
         """The probability of each class of `classes_`: (nodes, classes); calibrated on the held-out nodes."""
@@ -214,6 +230,11 @@ class ContinualClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def memory_(self) -> dict[str, int]:
         """Bytes of what is kept of the past: by the learner, of learned nodes (checksums), of held-out nodes."""
         return self._fitted.memory()
+
+    @property
+    def n_batches_(self) -> int:
+        """The batches that were learned, also those of merged classifiers."""
+        return self._fitted.batches
 
     @property
     def history_(self) -> list[Step]:
@@ -285,7 +306,7 @@ class ContinualClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         with as_saved(path):
             config = {name: section for name, section in about.config.items() if name != "dataset"}
             settings = RunConfig.from_values(config, dataset_budget=False)
-            result = cls(**about.params) if about.params else cls._of_config(settings)
+            result = cls(**_as_given(about.params)) if about.params else cls._of_config(settings)
         check_plugins(about.plugins, settings.plugin_sources(), path)
         if not about.n_tasks:
             return result
@@ -323,3 +344,8 @@ class ContinualClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         stream = {name: values["stream"][name] for name in ("setting", "preprocessing")}
         settings = {**values, "stream": stream}
         return cls(method, backbone=backbone, random_state=seed, holdout=0.0, settings=settings)
+
+
+def _as_given(params: Mapping[str, Any]) -> dict[str, Any]:
+    """Arguments as they were before JSON."""
+    return {name: tuple(value) if isinstance(value, list) else value for name, value in params.items()}

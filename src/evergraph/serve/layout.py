@@ -1,0 +1,82 @@
+"""Where nodes are drawn: springs along edges, repulsion between all nodes (Fruchterman and Reingold, 1991)."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from evergraph.seeding import Purpose, numpy_generator
+
+MOST_NODES, MOST_EDGES = 2_000, 8_000
+STEPS = 60
+SEED = 0
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """nodes: (m,) the rows that are drawn. places: (m, 2) in [0, 1]. edges: (k, 2) positions in `nodes`.
+
+    remarks: what is not drawn.
+    """
+
+    nodes: NDArray[np.int64]
+    places: NDArray[np.float64]
+    edges: NDArray[np.int64]
+    remarks: tuple[str, ...]
+
+
+def drawing(adjacency: sparse.csr_array) -> Drawing:
+    """At most MOST_NODES nodes, those with the most edges, and at most MOST_EDGES edges among them."""
+    n_nodes = int(adjacency.shape[0])
+    links = sparse.csr_array(abs(adjacency) + abs(adjacency).T)
+    links.eliminate_zeros()
+    nodes = np.arange(n_nodes)
+    remarks = []
+    if n_nodes > MOST_NODES:
+        nodes = np.sort(np.argsort(-np.diff(links.indptr), kind="stable")[:MOST_NODES])
+        links = sparse.csr_array(links[nodes][:, nodes])
+        remarks.append(f"{MOST_NODES:,} of {n_nodes:,} nodes are drawn, those with the most edges")
+    edges = np.stack(sparse.triu(links, k=1).nonzero(), axis=1).astype(np.int64)
+    if len(edges) > MOST_EDGES:
+        remarks.append(f"{MOST_EDGES:,} of the {len(edges):,} edges between them are drawn")
+        chosen = numpy_generator(SEED, Purpose.SELECTION, 1).choice(len(edges), MOST_EDGES, replace=False)
+        shown = edges[np.sort(chosen)]
+    else:
+        shown = edges
+    return Drawing(nodes, places(len(nodes), edges), shown, tuple(remarks))
+
+
+def places(n_nodes: int, edges: NDArray[np.int64], seed: int = SEED) -> NDArray[np.float64]:
+    """(n, 2) in [0, 1]. With k = 1/√n, nodes at distance d repel by k²/d and edges pull by d²/k.
+
+    A weak pull to the middle keeps components together; the longest move shrinks from step to step.
+    """
+    x = numpy_generator(seed, Purpose.SELECTION, 0).random((n_nodes, 2))
+    if n_nodes < 2:
+        return np.full((n_nodes, 2), 0.5)
+    k = 1 / np.sqrt(n_nodes)
+    for longest in np.linspace(0.1, 0.002, STEPS):
+        force = k**2 * _repulsion(x) - _attraction(x, edges) / k - 0.5 * k * (x - 0.5)
+        length = np.maximum(np.linalg.norm(force, axis=1, keepdims=True), 1e-12)
+        x = x + force / length * np.minimum(length, longest)
+    x -= x.min(axis=0)
+    return np.asarray(x / np.maximum(x.max(), 1e-12) + (1 - x.max(axis=0) / np.maximum(x.max(), 1e-12)) / 2)
+
+
+def _repulsion(x: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Σ_j (x_i - x_j) / |x_i - x_j|², by two products with the matrix of weights."""
+    squares = np.square(x).sum(axis=1)
+    weights = 1 / (np.maximum(squares[:, None] + squares - 2 * x @ x.T, 0.0) + 1e-9)
+    np.fill_diagonal(weights, 0.0)
+    return np.asarray(x * weights.sum(axis=1, keepdims=True) - weights @ x)
+
+
+def _attraction(x: NDArray[np.float64], edges: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Σ_j |x_i - x_j| (x_i - x_j) over the edges of each node."""
+    apart = x[edges[:, 0]] - x[edges[:, 1]]
+    pull = apart * np.linalg.norm(apart, axis=1, keepdims=True)
+    ends = np.concatenate([edges[:, 0], edges[:, 1]])
+    both = np.concatenate([pull, -pull])
+    sums = [np.bincount(ends, weights=both[:, axis], minlength=len(x)) for axis in (0, 1)]
+    return np.stack(sums, axis=1)
