@@ -89,7 +89,7 @@ class _Asking:
     def _forbid_large(self, size: int) -> None:
         most = self.limits.bytes
         if size > most:
-            raise Refusal(413, f"at most {most / 2**20:g} MB are wanted, got more; ask for fewer nodes at a time")
+            raise Refusal(413, f"at most {most / 2**20:.3g} MB are wanted, got more; ask for fewer nodes at a time")
 
     async def answer(self, body: bytes) -> bytes:
         """The answer as JSON; Refusal where the server is busy or takes too long."""

@@ -9,7 +9,9 @@ from scipy import sparse
 from evergraph.seeding import Purpose, numpy_generator
 
 MOST_NODES, MOST_EDGES = 2_000, 8_000
-STEPS = 60
+STEPS, SMOOTHINGS = 40, 40
+NEAREST = np.float32(1e-6)
+"""The least square of a distance, so that nodes at one place do not fly apart."""
 SEED = 0
 
 
@@ -52,9 +54,9 @@ def places(n_nodes: int, edges: NDArray[np.int64], seed: int = SEED) -> NDArray[
 
     A weak pull to the middle keeps components together; the longest move shrinks from step to step.
     """
-    x = numpy_generator(seed, Purpose.SELECTION, 0).random((n_nodes, 2))
     if n_nodes < 2:
         return np.full((n_nodes, 2), 0.5)
+    x = _smooth(numpy_generator(seed, Purpose.SELECTION, 0).random((n_nodes, 2)), edges)
     k = 1 / np.sqrt(n_nodes)
     for longest in np.linspace(0.1, 0.002, STEPS):
         force = k**2 * _repulsion(x) - _attraction(x, edges) / k - 0.5 * k * (x - 0.5)
@@ -64,12 +66,30 @@ def places(n_nodes: int, edges: NDArray[np.int64], seed: int = SEED) -> NDArray[
     return np.asarray(x / np.maximum(x.max(), 1e-12) + (1 - x.max(axis=0) / np.maximum(x.max(), 1e-12)) / 2)
 
 
+def _smooth(x: NDArray[np.float64], edges: NDArray[np.int64]) -> NDArray[np.float64]:
+    """A start near the final places: random numbers, averaged over neighbours again and again, kept apart by QR."""
+    n_nodes = len(x)
+    ends = np.concatenate([edges, edges[:, ::-1]])
+    links = sparse.csr_array((np.ones(len(ends)), (ends[:, 0], ends[:, 1])), shape=(n_nodes, n_nodes))
+    degree = np.asarray(links.sum(axis=1))[:, None]
+    smooth = x - x.mean(axis=0)
+    for _ in range(SMOOTHINGS):
+        smooth = (smooth + links @ smooth) / (1 + degree)
+        smooth = np.linalg.qr(smooth - smooth.mean(axis=0))[0]
+    return 0.1 * x + 0.4 + 0.2 * smooth * np.sqrt(n_nodes)
+
+
 def _repulsion(x: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Σ_j (x_i - x_j) / |x_i - x_j|², by two products with the matrix of weights."""
-    squares = np.square(x).sum(axis=1)
-    weights = 1 / (np.maximum(squares[:, None] + squares - 2 * x @ x.T, 0.0) + 1e-9)
+    """Σ_j (x_i - x_j) / |x_i - x_j|², by two products with the matrix of weights, in float32."""
+    narrow = (x - x.mean(axis=0)).astype(np.float32)
+    squares = np.square(narrow).sum(axis=1)
+    weights = narrow @ (-2 * narrow.T)
+    weights += squares
+    weights += squares[:, None]
+    np.maximum(weights, NEAREST, out=weights)
+    np.reciprocal(weights, out=weights)
     np.fill_diagonal(weights, 0.0)
-    return np.asarray(x * weights.sum(axis=1, keepdims=True) - weights @ x)
+    return np.asarray(narrow * weights.sum(axis=1, keepdims=True) - weights @ narrow, dtype=np.float64)
 
 
 def _attraction(x: NDArray[np.float64], edges: NDArray[np.int64]) -> NDArray[np.float64]:
