@@ -34,6 +34,7 @@ COMMANDS = [
     "list",
     "show",
     "report",
+    "serve",
     "data",
     "data list",
     "data info",
@@ -59,7 +60,7 @@ def example(call: Call, command: str) -> list[str]:
     return shlex.split(found[0])
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("command", [name for name in COMMANDS if name != "serve"])  # see test_serve.py
 def test_the_example_in_the_help_works(call: Call, command: str, finished: RunResult) -> None:
     words = example(call, command)
     assert words[0] == "evergraph"
@@ -77,7 +78,7 @@ def test_the_example_in_the_help_works(call: Call, command: str, finished: RunRe
 
 
 @pytest.mark.parametrize(
-    "arguments", [["--help"], ["--version"], ["run", "--help"], ["reproduce", "--help"]], ids=str
+    "arguments", [["--help"], ["--version"], ["run", "--help"], ["reproduce", "--help"], ["serve", "--help"]], ids=str
 )
 def test_help_and_version_import_neither_torch_nor_matplotlib(arguments: list[str]) -> None:
     look = (

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shlex
 import signal
 import socket
 import subprocess
@@ -38,6 +39,15 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def started(model: Path, *options: str) -> subprocess.Popen[str]:
     command = [sys.executable, "-m", "evergraph", "serve", "--model", str(model), "--port", "0", *options]
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def test_the_example_in_the_help_is_a_command_line_that_works(call: Call, model: Path) -> None:
+    answer = call("serve", "--help")
+    words = shlex.split(re.findall(r"Example: (evergraph .*)$", " ".join(answer.out.split()))[0])
+    assert words[:2] == ["evergraph", "serve"]
+    given = dict(zip(words[2::2], words[3::2], strict=True))
+    assert given == {"--model": "model", "--port": "8000"}
+    assert call(*words[1:]).err.startswith("error: the folder of a stored model is wanted, got model instead")
 
 
 def said(stream: IO[str] | None) -> str:

@@ -187,6 +187,8 @@ BODIES: dict[str, tuple[bytes, int, str]] = {
     "a control character": (b'{"nodes": "a\x00b"}', 400, "Invalid control character"),
     "ten thousand digits": (b'{"nodes": ' + b"9" * 10_000 + b"}", 400, "JSON in UTF-8 is wanted"),
     "deep lists": (b"[" * 100_000, 400, "at most 6 lists and objects inside each other are wanted"),
+    "deep lists that end": (b"[" * 100_000 + b"]" * 100_000, 400, "at most 6 lists and objects"),
+    "deep lists that Python can read": (b'{"nodes": ' + b"[" * 50 + b"]" * 50 + b"}", 400, "at most 6 lists"),
     "deep objects": (b'{"a":' * 7 + b"1" + b"}" * 7, 400, "at most 6 lists and objects"),
     "open quotes": (b'"' + b'\\"' * 300_000, 400, "JSON in UTF-8 is wanted"),
 }

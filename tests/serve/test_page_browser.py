@@ -214,7 +214,11 @@ def test_an_error_is_a_sentence_and_goes_again(browser: Any, address: str) -> No
 
 def test_of_a_large_graph_a_part_is_drawn_and_said(browser: Any, address: str) -> None:
     with Visit(browser, address) as visit:
-        visit.ask(*pasted(2400))
+        for name, text in zip(("nodes", "edges"), pasted(2400), strict=True):
+            file = {"name": f"{name}.csv", "mimeType": "text/csv", "buffer": text.encode()}
+            visit.page.locator(f"#{name}-file").set_input_files(file)
+            playwright.expect(visit.page.locator(f"#{name}")).to_have_value(text)
+        visit.page.get_by_role("button", name="Predict").click()
         playwright.expect(visit.page.locator("#told")).to_have_text("2,400 nodes in 2 classes", timeout=60_000)
         assert visit.page.locator("#dots circle").count() == 2000
         remarks = visit.page.locator("#remarks").text_content()

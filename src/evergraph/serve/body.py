@@ -5,17 +5,11 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-
 from evergraph.serve.limits import Refusal
 
 DEEPEST = 6
 """Lists and objects inside each other."""
 BAD = 400
-_TEXT = re.compile(rb'"(?:[^"\\]++|\\.)*+"?', re.DOTALL)
-_STEP = np.zeros(256, dtype=np.int8)
-_STEP[list(b"[{")] = 1
-_STEP[list(b"]}")] = -1
 _HALF = re.compile(rb"\\u[dD][89a-fA-F]")
 
 
@@ -34,24 +28,31 @@ def check_headers(headers: Mapping[str, str]) -> None:
 
 def parse_json(body: bytes) -> Any:
     """The values in a body; Refusal for anything but strict JSON."""
-    if depth(body) > DEEPEST:
-        raise Refusal(
-            BAD, f"at most {DEEPEST} lists and objects inside each other are wanted, got more; flatten them"
-        )
     try:
         values = json.loads(body.decode("utf-8"), object_pairs_hook=_once, parse_constant=_no_constant)
         if _HALF.search(body):  # half of a character that UTF-8 cannot write
             json.dumps(values, ensure_ascii=False).encode("utf-8")
-    except (ValueError, RecursionError) as error:
+    except RecursionError:
+        raise _too_deep() from None
+    except ValueError as error:
         why = " ".join(str(error).split())[:120]
         raise Refusal(BAD, f"JSON in UTF-8 is wanted, got something else instead ({why})") from None
+    _forbid_deep(values)
     return values
 
 
-def depth(body: bytes) -> int:
-    """How deep lists and objects are nested, whether or not they are closed."""
-    steps = _STEP[np.frombuffer(_TEXT.sub(b"", body), dtype=np.uint8)]
-    return int(np.cumsum(steps, dtype=np.int64).max(initial=0))
+def _forbid_deep(values: Any) -> None:
+    """Refusal where lists and objects are more than DEEPEST inside each other, found level by level."""
+    level = [values] if isinstance(values, list | dict) else []
+    for _ in range(DEEPEST):
+        inner = (part for whole in level for part in (whole.values() if isinstance(whole, dict) else whole))
+        level = [part for part in inner if isinstance(part, list | dict)]
+    if level:
+        raise _too_deep()
+
+
+def _too_deep() -> Refusal:
+    return Refusal(BAD, f"at most {DEEPEST} lists and objects inside each other are wanted, got more")
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -10,6 +10,8 @@ from evergraph.seeding import Purpose, numpy_generator
 
 MOST_NODES, MOST_EDGES = 2_000, 8_000
 STEPS, SMOOTHINGS = 40, 40
+PULL = 3.0
+"""To the middle; a node alone stays at 1/√PULL from it, where all others together push as much."""
 NEAREST = np.float32(1e-6)
 """The least square of a distance, so that nodes at one place do not fly apart."""
 SEED = 0
@@ -52,14 +54,14 @@ def drawing(adjacency: sparse.csr_array) -> Drawing:
 def places(n_nodes: int, edges: NDArray[np.int64], seed: int = SEED) -> NDArray[np.float64]:
     """(n, 2) in [0, 1]. With k = 1/√n, nodes at distance d repel by k²/d and edges pull by d²/k.
 
-    A weak pull to the middle keeps components together; the longest move shrinks from step to step.
+    All nodes are pulled to the middle, so that single ones stay near; the longest move shrinks from step to step.
     """
     if n_nodes < 2:
         return np.full((n_nodes, 2), 0.5)
     x = _smooth(numpy_generator(seed, Purpose.SELECTION, 0).random((n_nodes, 2)), edges)
     k = 1 / np.sqrt(n_nodes)
     for longest in np.linspace(0.1, 0.002, STEPS):
-        force = k**2 * _repulsion(x) - _attraction(x, edges) / k - 0.5 * k * (x - 0.5)
+        force = k**2 * _repulsion(x) - _attraction(x, edges) / k - PULL * (x - 0.5)
         length = np.maximum(np.linalg.norm(force, axis=1, keepdims=True), 1e-12)
         x = x + force / length * np.minimum(length, longest)
     x -= x.min(axis=0)
@@ -76,7 +78,7 @@ def _smooth(x: NDArray[np.float64], edges: NDArray[np.int64]) -> NDArray[np.floa
     for _ in range(SMOOTHINGS):
         smooth = (smooth + links @ smooth) / (1 + degree)
         smooth = np.linalg.qr(smooth - smooth.mean(axis=0))[0]
-    return 0.1 * x + 0.4 + 0.2 * smooth * np.sqrt(n_nodes)
+    return np.asarray(0.1 * x + 0.4 + 0.2 * smooth * np.sqrt(n_nodes))
 
 
 def _repulsion(x: NDArray[np.float64]) -> NDArray[np.float64]:

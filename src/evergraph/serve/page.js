@@ -92,7 +92,8 @@
       EDGE + x[index] * (WIDTH - 2 * EDGE), EDGE + y[index] * (HEIGHT - 2 * EDGE),
     ]);
     by("links").setAttribute("d", edges.map(([one, other]) => `M${places[one].join()}L${places[other].join()}`).join(""));
-    const radius = Math.max(3, Math.min(9, 110 / Math.sqrt(nodes.length)));
+    const narrow = Math.min(2.2, Math.max(1, 700 / graph.getBoundingClientRect().width));
+    const radius = narrow * Math.max(3, Math.min(9, 110 / Math.sqrt(nodes.length)));
     ring.setAttribute("r", radius + 3);
     dots = nodes.map((row, index) => {
       const dot = document.createElementNS(SVG, "circle");
