@@ -78,7 +78,9 @@ def test_the_example_in_the_help_works(call: Call, command: str, finished: RunRe
 
 
 @pytest.mark.parametrize(
-    "arguments", [["--help"], ["--version"], ["run", "--help"], ["reproduce", "--help"], ["serve", "--help"]], ids=str
+    "arguments",
+    [["--help"], ["--version"], ["run", "--help"], ["reproduce", "--help"], ["serve", "--help"]],
+    ids=str,
 )
 def test_help_and_version_import_neither_torch_nor_matplotlib(arguments: list[str]) -> None:
     look = (
