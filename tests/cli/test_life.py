@@ -2,6 +2,9 @@
 
 import csv
 import json
+import re
+import shlex
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -226,3 +229,24 @@ def test_bad_use_is_one_sentence_and_changes_nothing(
     assert "Traceback" not in said
     assert {path.name: path.read_bytes() for path in model.iterdir()} == before
     assert list(tmp_path.iterdir()) == []
+
+
+def test_the_examples_in_the_help_work(
+    company: Company, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """In a folder with nodes.csv, edges.csv, ids.txt and two models that can be merged."""
+    for kind in ("nodes", "edges"):
+        shutil.copy(company.folder / f"{kind}-0.csv", tmp_path / f"{kind}.csv")
+    learned = np.flatnonzero((company.arrival == 0) & ~company.hidden)[:2]
+    (tmp_path / "ids.txt").write_text("".join(f"n{row}\n" for row in learned))
+    monkeypatch.chdir(tmp_path)
+    assert run_main(["learn", "--model", "model-a", *company.files("0"), *SMALL]) == 0
+    assert run_main(["learn", "--model", "model-b", "--like", "model-a", *company.files("1")]) == 0
+    for command in ("learn", "predict", "inspect", "forget", "merge"):
+        capsys.readouterr()
+        assert run_main([command, "--help"]) == 0
+        text = " ".join(capsys.readouterr().out.split())
+        (example,) = re.findall(r"Example: evergraph (.*)$", text)
+        assert run_main(shlex.split(example)) == 0, (example, capsys.readouterr().err)
+        assert capsys.readouterr().out
+    assert {path.name for path in tmp_path.iterdir()} >= {"model", "both", "predictions.csv"}

@@ -49,7 +49,7 @@ BOUNDS: dict[str, dict[str, Bounds]] = {
     "ftf-er-prob": FTF_ER,
     "ncm": {"width": AT_LEAST_ONE},
     "slda": {"width": AT_LEAST_ONE, "shrinkage": ([0.001, 1.0], [0.0, 1.01])},
-    "analytic": {"width": AT_LEAST_ONE, "anchors": ([0], [-1])},
+    "analytic": {"width": AT_LEAST_ONE, "anchors": ([0], [-1]), "rank": ([0], [-1])},
 }
 DEFAULTS: dict[str, dict[str, float]] = {
     "ewc": {"weight": 10_000.0},
@@ -64,7 +64,7 @@ DEFAULTS: dict[str, dict[str, float]] = {
     "ssm-random": {"budget": 60, "neighbour_budget": 60, "hops": 2, "replay_weight": 1.0},
     "ncm": {"width": 1024},
     "slda": {"width": 1024, "shrinkage": 0.1},
-    "analytic": {"width": 2048, "anchors": 64},
+    "analytic": {"width": 2048, "anchors": 64, "rank": 0},
 }
 FTF_DEFAULTS: dict[str, float] = {
     "budget": 60,

@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 from safetensors.torch import save
 
 from evergraph.errors import StoreError
-from evergraph.models import locked_model, read_model, write_model
+from evergraph.models import locked_model, read_checksum, read_model, write_model
 from evergraph.models.manifest import Manifest, StoredFile, checksum
 from models.writers import adding, answered, as_nobody, limited, numbered, saving, started
 
@@ -576,3 +576,13 @@ def test_ones_own_read_only_folder_is_read_but_not_written(folder: Path) -> None
         assert read_model(folder).manifest == ABOUT
     finally:
         folder.chmod(0o755)
+
+
+def test_the_checksum_alone(folder: Path, tmp_path: Path) -> None:
+    assert read_checksum(folder) == read_model(folder).checksum
+    for place in (tmp_path / "nowhere", tmp_path):
+        with pytest.raises(StoreError, match="the folder of a stored model is wanted"):
+            read_checksum(place)
+    (folder / "model.json").write_text("{}", encoding="utf-8")
+    with pytest.raises(StoreError, match="must be as it was written"):
+        read_checksum(folder)

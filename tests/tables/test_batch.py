@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from evergraph.errors import DataError
-from evergraph.tables import Batch, Duplicates, read_batch
+from evergraph.tables import Batch, Duplicates, Table, batch_from_tables, read_batch
 from helpers import one_sentence
 
 NODES = "id,topic,age\nann,red,31\nbob,,45\ncleo,blue,28\n"
@@ -154,3 +154,9 @@ def test_other_names_of_columns(tmp_path: Path) -> None:
     assert found.attributes is None
     assert found.left_out == {"a": "ignored as asked", "key": "the ids", "kind": "the labels"}
     assert found.adjacency.toarray().tolist() == [[0, 3], [3, 0]]
+
+
+def test_ids_beyond_64_bits_are_text() -> None:
+    ids = np.array([1, 2**80, 10**400, None], dtype=object)[:-1]
+    found = batch_from_tables(Table("nodes", {"id": ids}), None)
+    assert found.ids.tolist() == ["1", str(2**80), str(10**400)]

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from evergraph.errors import DataError
-from evergraph.tables import read_table
+from evergraph.tables import read_table, table_from_text
 from evergraph.tables import reading as reading_module
 
 arrow = pytest.importorskip("pyarrow")
@@ -124,3 +124,32 @@ def test_the_content_of_a_column_is_told(column: list[object], content: str, mis
     found = understood(values)
     assert found.content.value == content
     assert int(found.missing.sum()) == missing
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t"])
+def test_a_pasted_table_is_read_as_its_file_is(tmp_path: Path, separator: str) -> None:
+    text = '\ufeffid,x,word\r\n007,1.5,a\r\n\r\nb,,"c d"\r\n'.replace(",", separator)
+    path = tmp_path / "nodes.csv"
+    path.write_bytes(text.encode())
+    pasted, read = table_from_text(text, "nodes", verbatim={"id"}), read_table(path, verbatim={"id"})
+    assert list(pasted.columns) == list(read.columns)
+    for name, column in read.columns.items():
+        np.testing.assert_array_equal(pasted.columns[name], column)
+    assert pasted.lines is not None
+    assert read.lines is not None
+    assert pasted.lines.tolist() == read.lines.tolist() == [2, 4]
+    assert (pasted.name, pasted.path) == ("nodes", None)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "the edges must start with a line of column names"),
+        ("a,b", "the edges must have at least one row"),
+        ("a,b\n1", "the edges line 2 must have 2 values, got 1"),
+        ('a,b\n"1,2', "the edges must be a table in CSV, got another format"),
+    ],
+)
+def test_a_pasted_table_that_is_none(text: str, words: str) -> None:
+    with pytest.raises(DataError, match=words):
+        table_from_text(text, "the edges")

@@ -12,7 +12,7 @@ from importlib.util import find_spec
 import typer
 
 from evergraph import __version__
-from evergraph.cli import bench, data, life, listing, probe, recommend, report, run, score, show
+from evergraph.cli import bench, data, life, listing, probe, recommend, report, run, score, serve, show
 from evergraph.cli.console import STDERR, note
 from evergraph.errors import ConfigError, ConvergenceError, DataError, RunError, StoreError
 
@@ -42,6 +42,7 @@ app.command("predict", epilog=life.PREDICT)(life.predict_command)
 app.command("inspect", epilog=life.INSPECT)(life.inspect_command)
 app.command("forget", epilog=life.FORGET)(life.forget_command)
 app.command("merge", epilog=life.MERGE)(life.merge_command)
+app.command("serve", epilog=serve.EXAMPLE)(serve.serve_command)
 app.add_typer(data.app, name="data")
 app.add_typer(probe.app, name="probe")
 

@@ -243,6 +243,11 @@ class ContinualClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self._fitted.memory()
 
     @property
+    def n_batches_(self) -> int:
+        """The batches that were learned, also those of merged classifiers."""
+        return self._fitted.batches
+
+    @property
     def history_(self) -> list[Step]:
         """What happened, step by step."""
         return list(self._fitted.history)

@@ -8,6 +8,8 @@ from numpy.typing import NDArray
 
 from evergraph.methods.hop_features import mix
 
+LONGEST = 20
+"""Signs of a whole number that fits 64 bits, at most."""
 SALT = np.uint64(0x2545F4914F6CDD1D)
 
 
@@ -19,7 +21,8 @@ def node_keys(ids: NDArray[Any]) -> NDArray[np.int64]:
 
 
 def _text_key(text: str) -> int:
-    if text.removeprefix("-").isdecimal() and str(int(text)) == text and abs(int(text)) < 2**63:
+    whole = len(text) <= LONGEST and text.removeprefix("-").isdecimal() and str(int(text)) == text
+    if whole and abs(int(text)) < 2**63:
         return int(node_keys(np.array([int(text)]))[0])
     return int.from_bytes(blake2b(text.encode(), digest_size=8).digest(), "little", signed=True)
 

@@ -61,6 +61,19 @@ def read_model(folder: str | Path, *, nan_in: NanIn = _nowhere) -> Model:
     return model
 
 
+def read_checksum(folder: str | Path) -> str:
+    """The checksum of the model in a folder by its manifest alone; "" for folders of versions 1 and 2."""
+    path = Path(folder)
+    if not os.path.lexists(path / MANIFEST):
+        if os.path.lexists(path / OLD_MANIFEST):
+            return ""
+        raise StoreError(f"the folder of a stored model is wanted, got {path} instead, which holds none")
+    try:
+        return parse_manifest(_content(path, MANIFEST)).checksum
+    except StoreError as error:
+        raise StoreError(f"{path / MANIFEST} must be as it was written: {error}") from None
+
+
 def write_model(
     folder: str | Path,
     manifest: Mapping[str, Any],

@@ -8,7 +8,7 @@ from evergraph.tables.adapters import (
     to_batch,
 )
 from evergraph.tables.batch import Batch, Duplicates, batch_from_tables, read_batch
-from evergraph.tables.reading import read_table
+from evergraph.tables.reading import read_table, table_from_text
 from evergraph.tables.schema import ColumnKind, FeatureSchema
 from evergraph.tables.table import Table
 
@@ -25,5 +25,6 @@ __all__ = [
     "batch_from_tables",
     "read_batch",
     "read_table",
+    "table_from_text",
     "to_batch",
 ]

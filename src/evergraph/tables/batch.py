@@ -244,7 +244,7 @@ def _whole(value: object) -> int | None:
     """A number that is whole and fits 64 bits; None for anything else, text too."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
-    return int(value) if float(value).is_integer() and abs(value) < 2**63 else None
+    return int(value) if abs(value) < 2**63 and float(value).is_integer() else None
 
 
 def _forbid_repeated_ids(ids: NDArray[Any], table: Table) -> None:

@@ -52,19 +52,39 @@ def read_table(path: str | Path, *, verbatim: Collection[str] | None = None) -> 
     return table
 
 
+def table_from_text(text: str, name: str, *, verbatim: Collection[str] | None = None) -> Table:
+    """The table in a text as a person pastes it, as in a CSV file; name: what messages call it."""
+    try:
+        table = _table(name, None, io.StringIO(text.removeprefix("\ufeff"), newline=""), None, verbatim)
+    except csv.Error as error:
+        raise DataError(f"{name} must be a table in CSV, got another format instead ({error})") from None
+    if not table.n_rows:
+        raise DataError(f"{name} must have at least one row, got none instead")
+    return table
+
+
 def _read_csv(path: Path, suffix: str, verbatim: Collection[str] | None) -> Table:
+    separator = "\t" if suffix.startswith(".tsv") else None
     try:
         with _opened(path) as stream:
-            first = stream.readline()
-            separator = "\t" if suffix.startswith(".tsv") else _separator(path.name, first)
-            reader = csv.reader(_rest(first, stream), delimiter=separator, skipinitialspace=True, strict=True)
-            return _parsed(path, reader, verbatim)
+            return _table(path.name, path, stream, separator, verbatim)
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise DataError(
             f"{path.name} must be a complete gzip file, got a broken one instead ({error}); copy it again"
         ) from None
     except (UnicodeDecodeError, csv.Error) as error:
         raise DataError(f"{path.name} must be a CSV file in UTF-8, got another format instead ({error})") from None
+
+
+def _table(
+    name: str, path: Path | None, stream: TextIO, separator: str | None, verbatim: Collection[str] | None
+) -> Table:
+    """The table in a stream of text; separator: None where the line of column names has to tell."""
+    first = stream.readline()
+    separator = _separator(name, first) if separator is None else separator
+    reader = csv.reader(_rest(first, stream), delimiter=separator, skipinitialspace=True, strict=True)
+    columns, lines = _parsed(name, reader, verbatim)
+    return Table(name, columns, lines, path)
 
 
 def _opened(path: Path) -> TextIO:
@@ -91,14 +111,16 @@ def _separator(name: str, header: str) -> str:
     return found[0] if found else ","
 
 
-def _parsed(path: Path, reader: Any, verbatim: Collection[str] | None) -> Table:
+def _parsed(
+    name: str, reader: Any, verbatim: Collection[str] | None
+) -> tuple[dict[str, NDArray[Any]], NDArray[np.int64]]:
     """Header and rows of a CSV reader; a row of another length than the header raises."""
-    header = [name.strip() for name in next(reader, [])]
+    header = [column.strip() for column in next(reader, [])]
     if not header:
-        raise DataError(f"{path.name} must start with a line of column names, got an empty file instead")
+        raise DataError(f"{name} must start with a line of column names, got an empty file instead")
     if len(set(header)) < len(header):
-        raise DataError(f"{path.name} must name every column once, got {', '.join(header)} instead")
-    keep = [verbatim is None or name in verbatim for name in header]
+        raise DataError(f"{name} must name every column once, got {', '.join(header)} instead")
+    keep = [verbatim is None or column in verbatim for column in header]
     parts: list[list[NDArray[Any]]] = [[] for _ in header]
     lines: list[int] = []
     rows: list[list[str]] = []
@@ -112,16 +134,14 @@ def _parsed(path: Path, reader: Any, verbatim: Collection[str] | None) -> Table:
         if not row:
             continue
         if len(row) != len(header):
-            raise DataError(
-                f"{path.name} line {reader.line_num} must have {len(header)} values, got {len(row)} instead"
-            )
+            raise DataError(f"{name} line {reader.line_num} must have {len(header)} values, got {len(row)} instead")
         rows.append(row)
         lines.append(reader.line_num)
         if len(rows) == CHUNK:
             store()
     store()
-    columns = {name: _joined(part) for name, part in zip(header, parts, strict=True)}
-    return Table(path.name, columns, np.array(lines, dtype=np.int64), path)
+    columns = {column: _joined(part) for column, part in zip(header, parts, strict=True)}
+    return columns, np.array(lines, dtype=np.int64)
 
 
 def _compact(texts: tuple[str, ...], *, verbatim: bool) -> NDArray[Any]:
