@@ -9,19 +9,16 @@ from typing import Any
 
 import numpy as np
 import pytest
-from fastapi.testclient import TestClient
 
 import evergraph
 from evergraph.estimator.classifier import ContinualClassifier
 from evergraph.models import read_model
-from evergraph.serve import app as app_module
 from evergraph.serve.answer import answered
-from evergraph.serve.app import make_app
 from evergraph.serve.served import Served
 from evergraph.tables import Table, batch_from_arrays, batch_from_tables
 from helpers import tiny_graph
 
-from .conftest import EVIL, client_of, learned, request, tables
+from .serving import EVIL, TestClient, app_module, client_of, learned, make_app, request, tables
 
 FILES = Path(__file__).parents[1] / "fixtures"
 

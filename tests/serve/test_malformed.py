@@ -6,11 +6,10 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from fastapi.testclient import TestClient
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from .conftest import request
+from .serving import TestClient, request
 
 JSON = {"content-type": "application/json"}
 Change = Callable[[dict[str, Any]], Any]

@@ -3,18 +3,13 @@
 import csv
 import io
 import shutil
-import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from evergraph.serve.app import make_app
-from evergraph.serve.served import Served
-
-from .conftest import EVIL, request
+from .serving import EVIL, request, running
 
 playwright: Any = pytest.importorskip("playwright.sync_api", reason="the browser tests need playwright")
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
@@ -43,18 +38,8 @@ def browser() -> Iterator[Any]:
 
 @pytest.fixture(scope="module")
 def address(folder: Path) -> Iterator[str]:
-    """A server in a thread."""
-    import uvicorn
-
-    server = uvicorn.Server(uvicorn.Config(make_app(Served(folder)), port=0, log_level="error", ws="none"))
-    thread = threading.Thread(target=server.run, daemon=True)
-    thread.start()
-    while not server.started:
-        assert thread.is_alive()
-        time.sleep(0.02)
-    yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}/"
-    server.should_exit = True
-    thread.join(timeout=20)
+    with running(folder) as found:
+        yield found
 
 
 class Visit:
