@@ -198,7 +198,7 @@ def test_two_models_merge(company: Company, capsys: pytest.CaptureFixture[str]) 
         (["learn", "--model", "{model}", "--nodes", "{0}", "--method", "ssm"], "--method is for a new model"),
         (["learn", "--model", "{model}", "--nodes", "{0}", "--seed", "4"], "--seed is for a new model"),
         (["learn", "--model", "{model}", "--nodes", "{0}", "--set", "train.lr=1"], "--set is for a new model"),
-        (["learn", "--model", "{tmp}/a", "--nodes", "{0}"], "got none; name the column of labels"),
+        (["learn", "--model", "{tmp}/a", "--nodes", "{0}"], "got none; name their column"),
         (["learn", "--model", "{tmp}/a", "--nodes", "{0}", "--label-column", "topics"], "topics"),
         (["learn", "--model", "{tmp}/a", "--nodes", "{0}", "--label-column", "topic", "--ignore", "x"], "'x'"),
         (["learn", "--model", "{tmp}/a", "--nodes", "{tmp}/no.csv"], "no.csv"),

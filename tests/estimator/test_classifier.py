@@ -101,7 +101,7 @@ def test_bad_use_is_answered_in_one_sentence(tmp_path: Path) -> None:
         model.partial_fit(graph, labels / 7)
     with pytest.raises(DataError, match="got -7 instead"):
         model.partial_fit(graph, np.full(len(labels), -7))
-    with pytest.raises(DataError, match="got none; name the column of labels, or give y"):
+    with pytest.raises(DataError, match="got none; name their column"):
         model.partial_fit(graph)
     with pytest.raises(DataError, match="labels must be whole numbers as in the first batch, got 'a' instead"):
         model.partial_fit(graph, ["a"] * len(labels))

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import torch
 from numpy.typing import NDArray
+from scipy import sparse
 from sklearn.base import clone
 
 from evergraph import ContinualClassifier, load_dataset
@@ -14,6 +15,7 @@ from evergraph.errors import ConfigError, DataError
 from evergraph.estimator.calibration import fitted_temperature, probabilities
 from evergraph.estimator.held_out import Outcome
 from evergraph.estimator.keys import checksums, node_keys, row_keys
+from evergraph.methods.analytic import Analytic
 from evergraph.tables import Batch, to_batch
 from helpers import assert_same_bits, tiny_graph
 
@@ -368,3 +370,61 @@ def test_checksums_see_every_bit() -> None:
     changed[7, 1, 4] ^= 1
     assert np.flatnonzero(checksums(changed) != found).tolist() == [7]
     assert np.array_equal(checksums(rows[::-1]), found[::-1])
+
+
+# found by a person who tried
+
+
+def test_more_of_an_old_month_does_not_change_the_choice(grown: ContinualClassifier) -> None:
+    """A small old graph has too few nodes of the past to choose hops by, so the last choice stays."""
+    model = deepcopy(grown)
+    learner = model._learned.learner
+    assert isinstance(learner, Analytic)
+    before = learner.choice
+    assert before.by == "anchors"
+    old = np.flatnonzero(GRAPH.labels < 2)[:40]
+    part = batch(old)
+    fresh = to_batch((part.adjacency, part.attributes), part.labels.tolist(), ids=[f"new {row}" for row in old])
+    model.partial_fit(fresh)
+    assert (learner.choice.hops, learner.choice.strength) == (before.hops, before.strength)
+
+
+def test_held_out_nodes_are_tested_as_they_are_in_the_newest_graph(grown: ContinualClassifier) -> None:
+    held, part = grown._learned.held_out, months()[2]
+    prepared = grown._learned.prepare(part)
+    rows = part.rows([node for node, key in zip(part.ids, node_keys(part.ids), strict=True) if key in held.keys])
+    order = {key: place for place, key in enumerate(held.keys.tolist())}
+    places = [order[key] for key in prepared.keys[rows].tolist()]
+    assert held.inputs is not None
+    assert len(rows) == len(held)
+    wanted = grown._learned.learner.lasting_inputs(prepared.graph, rows)
+    assert wanted is not None
+    assert np.array_equal(held.inputs[places], wanted)
+    before = held.inputs.copy()
+    older = grown._learned.prepare(months()[0])
+    held.refresh(grown._learned.learner, older.graph, older.keys)
+    fewer = np.isin(held.keys, older.keys)
+    assert fewer.any()
+    assert (held.inputs[fewer] == before[fewer]).all(axis=(1, 2)).mean() > 0.5
+
+
+def test_a_model_that_forgot_all_says_so() -> None:
+    part = batch(np.flatnonzero(GRAPH.labels < 2))
+    model = ContinualClassifier(**FAST).partial_fit(part)
+    model.forget(part, part.ids)
+    with pytest.raises(DataError, match="got one that forgot all; learn first"):
+        model.predict(part)
+    with pytest.raises(DataError, match="a list of ids is wanted to forget, got 'n3' instead"):
+        model.forget(part, "n3")
+    assert model.partial_fit(part).score(part) > 0.9
+
+
+def test_what_is_allowed_and_seldom_meant_is_remarked_on() -> None:
+    graph = tiny_graph((40, 40))
+    pair = (graph.adjacency, graph.features)
+    model = ContinualClassifier(**FAST).partial_fit(pair, np.arange(80) // 2)
+    assert "is this the column of labels?" in model.history_[-1].remarks[-1]
+    assert "taken as new ones" in model.partial_fit(pair, np.arange(80) // 2).history_[-1].remarks[-1]
+    lonely = (sparse.csr_array((80, 80)), graph.features)
+    assert "no edges are given" in model.answers(lonely).remarks[-1]
+    assert not any("no edges" in remark for remark in model.answers(pair).remarks)

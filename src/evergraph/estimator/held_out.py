@@ -34,6 +34,7 @@ class HeldOut:
     def __init__(self) -> None:
         self.keys = np.zeros(0, dtype=np.int64)
         self.labels = np.zeros(0, dtype=np.int32)
+        self.degrees = np.zeros(0, dtype=np.int32)
         self.inputs: NDArray[Any] | None = None
 
     def __len__(self) -> int:
@@ -49,18 +50,48 @@ class HeldOut:
             chosen[rows[np.argsort(chances[rows], kind="stable")[: max(wanted, 0)]]] = True
         return chosen
 
-    def add(self, keys: NDArray[np.int64], labels: NDArray[np.int64], inputs: NDArray[Any] | None) -> None:
+    def add(
+        self,
+        keys: NDArray[np.int64],
+        labels: NDArray[np.int64],
+        degrees: NDArray[np.int32],
+        inputs: NDArray[Any] | None,
+    ) -> None:
+        """Keep nodes aside; degrees: the number of their neighbours in the graph that `inputs` are from."""
         self.keys = np.concatenate([self.keys, keys])
         self.labels = np.concatenate([self.labels, labels.astype(np.int32)])
+        self.degrees = np.concatenate([self.degrees, degrees])
         if inputs is not None:
             self.inputs = inputs if self.inputs is None else np.concatenate([self.inputs, inputs])
 
     def remove(self, keys: NDArray[np.int64]) -> int:
         """Take nodes out; how many there were."""
         stays = ~np.isin(self.keys, keys)
-        self.keys, self.labels = self.keys[stays], self.labels[stays]
+        self.keys, self.labels, self.degrees = self.keys[stays], self.labels[stays], self.degrees[stays]
         self.inputs = None if self.inputs is None else self.inputs[stays]
         return int((~stays).sum())
+
+    def refresh(self, learner: Learner, graph: Graph, keys: NDArray[np.int64]) -> None:
+        """Nodes that are in a graph again are tested as they are there from now on, unless they lost neighbours.
+
+        A graph in which they have fewer is an older one, or a part.
+        """
+        if self.inputs is None:
+            return
+        here, rows = self._found(keys)
+        places, degrees = np.flatnonzero(here), degrees_of(graph)[rows]
+        grown = degrees >= self.degrees[places]
+        inputs = learner.lasting_inputs(graph, rows[grown]) if grown.any() else None
+        if inputs is not None:
+            self.inputs[places[grown]] = inputs
+            self.degrees[places[grown]] = degrees[grown]
+
+    def _found(self, keys: NDArray[np.int64]) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
+        """Which of the nodes are among these keys, and where."""
+        order = np.argsort(keys, kind="stable")
+        place = np.minimum(np.searchsorted(keys[order], self.keys), max(len(keys) - 1, 0))
+        here = keys[order[place]] == self.keys if len(keys) else np.zeros(len(self), dtype=bool)
+        return here, order[place[here]]
 
     def as_ledger(self) -> Ledger:
         """The same nodes, to be looked up by key."""
@@ -75,10 +106,7 @@ class HeldOut:
             return Outcome(self.labels.astype(np.int64), np.asarray(outputs, dtype=np.float64))
         if graph is None or not len(self):
             return Outcome(np.zeros(0, dtype=np.int64), np.zeros((0, 0)))
-        order = np.argsort(keys, kind="stable")
-        place = np.minimum(np.searchsorted(keys[order], self.keys), len(keys) - 1)
-        here = keys[order[place]] == self.keys
-        rows = order[place[here]]
+        here, rows = self._found(keys)
         logits = learner.logits(graph, rows) if len(rows) else np.zeros((0, 0))
         return Outcome(self.labels[here].astype(np.int64), np.asarray(logits, dtype=np.float64))
 
@@ -88,10 +116,15 @@ class HeldOut:
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """What is kept, by name."""
-        arrays: dict[str, NDArray[Any]] = {"keys": self.keys, "labels": self.labels}
+        arrays: dict[str, NDArray[Any]] = {"keys": self.keys, "labels": self.labels, "degrees": self.degrees}
         return arrays if self.inputs is None else {**arrays, "inputs": self.inputs}
 
     def load_arrays(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         """The inverse of `arrays`."""
-        self.keys, self.labels = arrays["keys"], arrays["labels"]
+        self.keys, self.labels, self.degrees = arrays["keys"], arrays["labels"], arrays["degrees"]
         self.inputs = arrays.get("inputs")
+
+
+def degrees_of(graph: Graph) -> NDArray[np.int32]:
+    """The number of neighbours of each node."""
+    return np.asarray(np.diff(graph.adjacency.indptr), dtype=np.int32)

@@ -39,6 +39,7 @@ class Step(Settings):
     learned: int = 0
     held_out: int = 0
     known: int = 0
+    edges: int = 0
     new_classes: tuple[str | int, ...] = ()
     returning_classes: tuple[str | int, ...] = ()
     classes: tuple[ClassAccuracy, ...] = ()

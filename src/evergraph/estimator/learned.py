@@ -15,7 +15,7 @@ from evergraph.data.preprocess import preprocess
 from evergraph.data.stream import HIDDEN, TaskView
 from evergraph.errors import DataError
 from evergraph.estimator.calibration import fitted_temperature, least_probability, probabilities
-from evergraph.estimator.held_out import HeldOut, Outcome
+from evergraph.estimator.held_out import HeldOut, Outcome, degrees_of
 from evergraph.estimator.history import Rejection, Step, class_accuracies
 from evergraph.estimator.keys import chances, checksums, node_keys, row_keys
 from evergraph.estimator.ledger import Ledger
@@ -27,6 +27,8 @@ from evergraph.tables import Batch, FeatureSchema
 from evergraph.watch import Watch
 
 Label = str | int
+MANY_CLASSES = 20
+"""From so many classes on, few nodes of each are a reason to ask."""
 ROWS = 16_384
 """Rows whose checksums are taken at a time, so that memory stays bounded."""
 UNTRAINED_TEMPERATURE = 0.1
@@ -109,6 +111,8 @@ class Learned:
             keys = node_keys(batch.ids)
         else:
             keys = row_keys(self.batches if came_in is None else came_in, np.arange(batch.n_nodes))
+        if not batch.adjacency.nnz and any(step.edges for step in self.history):
+            remarks = (*remarks, "no edges are given, though the model has learned with edges")
         return Prepared(batch, graph, keys, (*batch.remarks, *remarks))
 
     def plan(self, prepared: Prepared) -> Plan:
@@ -116,7 +120,9 @@ class Learned:
         batch = prepared.batch
         labelled = np.flatnonzero(batch.labelled)
         if not len(labelled):
-            raise DataError("nodes with labels are wanted, got none; name the column of labels, or give y")
+            raise DataError(
+                "nodes with labels are wanted, got none; name their column (--label-column, label_column) or give y"
+            )
         names: list[Label] = batch.labels[labelled].tolist()
         self._check_names(names)
         classes = [*self.classes, *sorted(set(names) - set(self.classes), key=_sortable)]
@@ -193,7 +199,9 @@ class Learned:
             checks = self._checks(prepared.graph, plan.train)
             inputs = self.learner.lasting_inputs(prepared.graph, plan.aside) if len(plan.aside) else None
         self.ledger.add(prepared.keys[plan.train], plan.labels, checks)
-        self.held_out.add(prepared.keys[plan.aside], plan.aside_labels, inputs)
+        degrees = degrees_of(prepared.graph)[plan.aside]
+        self.held_out.add(prepared.keys[plan.aside], plan.aside_labels, degrees, inputs)
+        self.held_out.refresh(self.learner, prepared.graph, prepared.keys)
         old, self.classes = len(self.classes), plan.classes
         self.batches += 1
         returning = np.unique(plan.labels[plan.labels < old]).tolist()
@@ -206,9 +214,21 @@ class Learned:
             known=plan.known,
             new_classes=tuple(self.classes[old:]),
             returning_classes=tuple(self.classes[label] for label in returning),
-            remarks=prepared.remarks,
+            edges=batch.adjacency.nnz,
+            remarks=(*prepared.remarks, *self._doubts(batch)),
         )
         self._record(step, prepared, begun, novel)
+
+    def _doubts(self, batch: Batch) -> list[str]:
+        """What is allowed and seldom meant."""
+        doubts = []
+        if len(self.classes) > MANY_CLASSES and len(self.classes) > len(self.ledger) / 5:
+            doubts.append(
+                f"{len(self.classes):,} classes for {len(self.ledger):,} nodes: is this the column of labels?"
+            )
+        if self.batches > 1 and not batch.named:
+            doubts.append("nodes without ids are all taken as new ones; give ids to know them again")
+        return doubts
 
     @contextmanager
     def _restored(self) -> Iterator[None]:
@@ -237,6 +257,8 @@ class Learned:
     def forget(self, batch: Batch, ids: Any, came_in: int | None) -> Forgotten:
         """Take nodes out; see `ContinualClassifier.forget`."""
         begun = time.perf_counter()
+        if isinstance(ids, str | bytes) or np.ndim(ids) != 1:
+            raise DataError(f"a list of ids is wanted to forget, got {ids!r} instead; put it into a list")
         rows = np.unique(batch.rows(ids))
         prepared = self.prepare(batch, came_in=came_in)
         keys = prepared.keys[rows]
@@ -301,7 +323,8 @@ class Learned:
         with self._restored():
             mine.merge(others, places)
         self.ledger.add(other.ledger.keys, places[other.ledger.labels], other.ledger.checks)
-        self.held_out.add(other.held_out.keys, places[other.held_out.labels], other.held_out.inputs)
+        aside = other.held_out
+        self.held_out.add(aside.keys, places[aside.labels], aside.degrees, aside.inputs)
         new = tuple(classes[len(self.classes) :])
         self.classes = classes
         self.batches += other.batches
@@ -312,11 +335,13 @@ class Learned:
 
     def _record(self, step: Step, prepared: Prepared | None, begun: float, novel: tuple[int, float] | None) -> None:
         """Test the held-out nodes, calibrate, and close a step."""
-        tested = self.held_out.tested(
-            self.learner,
-            None if prepared is None else prepared.graph,
-            np.zeros(0, dtype=np.int64) if prepared is None else prepared.keys,
-        )
+        tested = Outcome(np.zeros(0, dtype=np.int64), np.zeros((0, 0)))
+        if len(self.ledger) or not self.returns:
+            tested = self.held_out.tested(
+                self.learner,
+                None if prepared is None else prepared.graph,
+                np.zeros(0, dtype=np.int64) if prepared is None else prepared.keys,
+            )
         self.temperature = fitted_temperature(tested) or self.temperature
         if self.answers.reject and len(tested.labels):
             self.below = least_probability(tested, self.used_temperature, self.answers.reject)
@@ -364,6 +389,8 @@ class Learned:
 
     def logits(self, graph: Graph, rows: NDArray[np.int64] | None = None) -> NDArray[np.float32]:
         """One number for each row and each class; -inf for a class of which no learned node is left."""
+        if self.returns and not len(self.ledger):
+            raise DataError("a model that knows at least one node is wanted, got one that forgot all; learn first")
         logits: NDArray[np.float32] = self.learner.logits(graph, rows).cpu().numpy()
         empty = self.ledger.counts(len(self.classes)) == 0
         if len(self.ledger) and empty.any():

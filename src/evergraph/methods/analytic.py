@@ -6,7 +6,8 @@ with a Gram matrix of its own, so that hops and λ are chosen anew from training
 
 - where nodes learned before are found again in the graph (`anchors`), by the mistakes made on them there, each left
   out of its fit: neighbours that came later have changed them, and the choice sees how much each set suffers;
-- else by generalised cross-validation, from the sums alone.
+- in a graph without them as it was chosen last;
+- where they were never found, by generalised cross-validation, from the sums alone.
 """
 
 import logging
@@ -162,7 +163,6 @@ class Analytic(StatisticsLearner):
             self.statistics.add(new, task.train_labels)
             self.statistics.widen(max(task.classes) + 1)
             self.anchors.add(fingerprints(task.graph)[task.train], task.train_labels)
-            self._chosen.place, self._chosen.error = NONE, 0.0
             self.changed()
         with watch.phase("choose"):
             if again:

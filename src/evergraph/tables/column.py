@@ -134,6 +134,8 @@ class NumberColumn(_Column):
             if far:
                 remarks.append(f"{table.name}: {far:,} values of {self.name!r} cut at {CUT:g} standard deviations")
             taken = np.clip(z, -CUT, CUT)
+        if missing.all():
+            remarks.append(f"{table.name}: all {len(missing):,} values of {self.name!r} are missing")
         taken = np.where(missing, 0.0 if self.scaled else self.mean, taken)
         return self._with_gaps(taken[:, None].astype(np.float32), missing), remarks
 
