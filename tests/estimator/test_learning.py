@@ -426,5 +426,5 @@ def test_what_is_allowed_and_seldom_meant_is_remarked_on() -> None:
     assert "is this the column of labels?" in model.history_[-1].remarks[-1]
     assert "taken as new ones" in model.partial_fit(pair, np.arange(80) // 2).history_[-1].remarks[-1]
     lonely = (sparse.csr_array((80, 80)), graph.features)
-    assert "no edges are given" in model.answers(lonely).remarks[-1]
+    assert "no edges were given" in model.answers(lonely).remarks[-1]
     assert not any("no edges" in remark for remark in model.answers(pair).remarks)

@@ -81,7 +81,7 @@ def test_columns_in_another_order_and_others_beside_them(client: TestClient) -> 
 
 
 def test_without_edges_and_with_repeated_ones(client: TestClient) -> None:
-    assert asked(client, edges=[])["remarks"] == ["no edges were given: every node is judged by its own columns"]
+    assert asked(client, edges=[])["remarks"] == ["no edges were given, though the model has learned with edges"]
     assert asked(client, edges=" \n")["remarks"] == asked(client, edges=[])["remarks"]
     edges = request()["edges"]
     again = asked(client, edges=[*edges, edges[0], [edges[0][0]] * 2], merge_duplicates=True)

@@ -112,7 +112,7 @@ class Learned:
         else:
             keys = row_keys(self.batches if came_in is None else came_in, np.arange(batch.n_nodes))
         if not batch.adjacency.nnz and any(step.edges for step in self.history):
-            remarks = (*remarks, "no edges are given, though the model has learned with edges")
+            remarks = (*remarks, "no edges were given, though the model has learned with edges")
         return Prepared(batch, graph, keys, (*batch.remarks, *remarks))
 
     def plan(self, prepared: Prepared) -> Plan:

@@ -82,8 +82,6 @@ def batch_of(question: Question, schema: FeatureSchema, limits: Limits) -> Batch
         directed=question.directed,
         duplicates=Duplicates.MERGE if question.merge_duplicates else Duplicates.ERROR,
     )
-    if edges is None:
-        remarks = ("no edges were given: every node is judged by its own columns",)
     unused = [name for name in extra if name not in schema.left_out]
     if unused:
         remarks = (*remarks, f"nodes: columns that the model does not use: {_listed(unused)}")
