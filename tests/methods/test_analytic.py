@@ -67,12 +67,33 @@ def test_any_order_any_batching_and_classes_that_come_back_give_the_same_bits(vi
     same_outputs(learned(views, anchors=0), shuffled, views[0])
 
 
+@pytest.mark.parametrize("late", [False, True])
+@pytest.mark.parametrize("rank", [0, 4])
+def test_rows_in_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch, rank: int, late: bool) -> None:
+    monkeypatch.setattr(HopFeatures, "_cheaper_late", lambda *_: late)
+    config = run_config(method={"name": "analytic"}, stream={"inter_task_edges": True})
+    views = views_of(stream_of(tiny_graph((9, 5, 9, 7), width=40), config))
+    whole = learned(views, rank=rank)
+    assert whole.choice.by == "anchors"
+    monkeypatch.setattr("evergraph.methods.hop_features._Late.at_once", 4)
+    monkeypatch.setattr("evergraph.methods.hop_features._Early.at_once", 4)
+    monkeypatch.setattr("evergraph.methods.low_rank.ROWS", 4)
+    small = learned(views, rank=rank)
+    assert small.choice.by == "anchors"
+    if not rank:
+        assert_same_bits(whole.state(), small.state())
+    monkeypatch.setattr("evergraph.methods.hop_features._Late.at_once", 8)
+    monkeypatch.setattr("evergraph.methods.hop_features._Early.at_once", 8)
+    assert_same_bits(learned(views, rank=rank).state(), small.state())
+    assert torch.equal(whole.logits(views[0].graph)[:0], small.logits(views[0].graph, np.zeros(0, dtype=np.int64)))
+
+
 def test_the_weights_are_those_of_all_rows_at_once(views: list[TaskView]) -> None:
     one = learned(views)
     features = HopFeatures(AUTO, 32, 0)
     statistics = ClassStatistics(len(AUTO), 32)
     codes = np.concatenate([features(view.graph, view.train) for view in views], axis=1)
-    statistics.add(codes, np.concatenate([view.train_labels for view in views]))
+    statistics.add([(codes, np.concatenate([view.train_labels for view in views]))])
     joint = Moments.of(statistics, AUTO.index(one.choice.hops)).fit(one.choice.strength)
     wanted = features(views[1].graph, views[1].train)[AUTO.index(one.choice.hops)] @ joint.weights
     np.testing.assert_allclose(one.logits(views[1].graph, views[1].train), wanted, rtol=1e-5, atol=1e-6)

@@ -28,14 +28,14 @@ def rows(n: int, seed: int, directions: int = WIDTH) -> tuple[Codes, NDArray[np.
 def learned(parts: list[tuple[Codes, NDArray[np.int64]]], rank: int) -> LowRankStatistics:
     statistics = LowRankStatistics(MAPS, WIDTH, rank)
     for codes, labels in parts:
-        statistics.add(codes, labels)
+        statistics.add([(codes, labels)])
     return statistics
 
 
 def whole(parts: list[tuple[Codes, NDArray[np.int64]]]) -> ClassStatistics:
     statistics = ClassStatistics(MAPS, WIDTH)
     for codes, labels in parts:
-        statistics.add(codes, labels)
+        statistics.add([(codes, labels)])
     return statistics
 
 
@@ -105,8 +105,8 @@ def test_state_and_back() -> None:
     parts = [rows(60, 0), rows(60, 1)]
     one, two = learned(parts[:1], 4), LowRankStatistics(MAPS, WIDTH, 4)
     two.load_state(one.state())
-    one.add(*parts[1])
-    two.add(*parts[1])
+    one.add([parts[1]])
+    two.add([parts[1]])
     for name, value in one.state().items():
         np.testing.assert_array_equal(two.state()[name].numpy(), value.numpy())
 
@@ -114,7 +114,7 @@ def test_state_and_back() -> None:
 def test_rows_cannot_be_taken_out_again() -> None:
     codes, labels = rows(20, 0)
     with pytest.raises(DataError, match=r"method\.rank=0"):
-        learned([(codes, labels)], 4).forget(codes, labels)
+        learned([(codes, labels)], 4).forget([(codes, labels)])
 
 
 def test_rank_and_precision_exclude_each_other() -> None:

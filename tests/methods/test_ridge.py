@@ -21,7 +21,7 @@ def rows(sizes: tuple[int, ...], seed: int = 0) -> tuple[Codes, NDArray[np.int64
 
 def moments_of(codes: Codes, labels: NDArray[np.int64]) -> Moments:
     statistics = ClassStatistics(1, WIDTH)
-    statistics.add(codes, labels)
+    statistics.add([(codes, labels)])
     return Moments.of(statistics, 0)
 
 

@@ -1,5 +1,7 @@
 """Sums: any order, any batching, forgetting and merging give the same bits; they equal the dense formulas."""
 
+from collections.abc import Iterator
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -24,7 +26,7 @@ def rows(seed: int, count: int = 40, classes: int = 4) -> Rows:
 def summed(*batches: Rows, precision: Precision = Precision.EXACT) -> ClassStatistics:
     statistics = ClassStatistics(2, WIDTH, precision=precision)
     for codes, labels in batches:
-        statistics.add(codes, labels)
+        statistics.add([(codes, labels)])
     return statistics
 
 
@@ -67,8 +69,28 @@ def test_products_of_many_large_rows_are_exact() -> None:
 def test_what_was_forgotten_was_never_seen() -> None:
     kept, gone = rows(1), rows(2)
     statistics = summed(kept, gone)
-    statistics.forget(*gone)
+    statistics.forget([gone])
     assert_same_bits(statistics.state(), summed(kept).state())
+
+
+@pytest.mark.parametrize("precision", list(Precision))
+def test_rows_in_blocks_are_rounded_once(precision: Precision) -> None:
+    blocks = [rows(1, classes=2), rows(2), (np.zeros((2, 0, WIDTH), dtype=np.uint8), np.zeros(0, dtype=np.int64))]
+    whole = np.concatenate([codes for codes, _ in blocks], axis=1), np.concatenate([at for _, at in blocks])
+    statistics = ClassStatistics(2, WIDTH, precision=precision)
+    statistics.add(iter(blocks))
+    assert_same_bits(statistics.state(), summed(whole, precision=precision).state())
+
+
+def test_a_fault_between_blocks_leaves_the_sums() -> None:
+    def broken() -> Iterator[Rows]:
+        yield rows(2)
+        raise KeyError
+
+    statistics = summed(rows(1))
+    with pytest.raises(KeyError):
+        statistics.add(broken())
+    assert_same_bits(statistics.state(), summed(rows(1)).state())
 
 
 def test_two_that_merge_saw_everything() -> None:
@@ -111,7 +133,7 @@ def test_the_state_is_whole_and_its_bytes_are_counted(precision: Precision) -> N
 def test_only_rows_that_were_learned_can_be_forgotten() -> None:
     statistics = summed(rows(1))
     with pytest.raises(DataError, match=r"got 1 of class 4, which has 0"):
-        statistics.forget(np.zeros((2, 1, WIDTH), dtype=np.uint8), np.array([4]))
+        statistics.forget([(np.zeros((2, 1, WIDTH), dtype=np.uint8), np.array([4]))])
 
 
 def test_statistics_of_other_maps_do_not_merge() -> None:
@@ -123,11 +145,11 @@ def test_moved_classes_merge_as_those_of_the_other() -> None:
     codes, labels = rows(1)
     places = np.array([2, 0, 1, 4, 3])[: labels.max() + 1]
     mine, other, wanted = (ClassStatistics(2, WIDTH) for _ in range(3))
-    mine.add(codes, labels)
-    other.add(codes, labels)
+    mine.add([(codes, labels)])
+    other.add([(codes, labels)])
     before = other.state()
     mine.merge(other.moved(places))
-    wanted.add(codes, labels)
-    wanted.add(codes, places[labels])
+    wanted.add([(codes, labels)])
+    wanted.add([(codes, places[labels])])
     assert_same_bits(mine.state(), wanted.state())
     assert_same_bits(other.state(), before)

@@ -29,8 +29,6 @@ from evergraph.watch import Watch
 Label = str | int
 MANY_CLASSES = 20
 """From so many classes on, few nodes of each are a reason to ask."""
-ROWS = 16_384
-"""Rows whose checksums are taken at a time, so that memory stays bounded."""
 UNTRAINED_TEMPERATURE = 0.1
 """For scores of statistics learners, which lie between 0 and 1, until there are held-out nodes to fit one."""
 
@@ -250,8 +248,8 @@ class Learned:
         """A checksum of what was taken in of each row; zeros for methods that cannot take it out again."""
         if not isinstance(self.learner, StatisticsLearner):
             return np.zeros(len(rows), dtype=np.uint64)
-        blocks = [rows[start : start + ROWS] for start in range(0, len(rows), ROWS)]
-        found = [checksums(self.learner.lasting_inputs(graph, block)) for block in blocks]
+        blocks = self.learner.features.on(graph).in_blocks(rows)
+        found = [checksums(codes.transpose(1, 0, 2)) for _, codes in blocks]
         return np.concatenate([np.zeros(0, dtype=np.uint64), *found])
 
     def forget(self, batch: Batch, ids: Any, came_in: int | None) -> Forgotten:

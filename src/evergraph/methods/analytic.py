@@ -29,7 +29,7 @@ from evergraph.methods.base import MethodEntry
 from evergraph.methods.hop_features import Codes, HopFeatures, fingerprints
 from evergraph.methods.low_rank import LowRankStatistics
 from evergraph.methods.ridge import Fit, Moments, Spectrum
-from evergraph.methods.statistics import ClassStatistics, Matrix, Precision, Statistics
+from evergraph.methods.statistics import Blocks, ClassStatistics, Matrix, Precision, Statistics
 from evergraph.methods.statistics_learner import HopSet, StatisticsLearner, checked_hops
 from evergraph.replay.usage import MemoryUsage
 from evergraph.training.net import Net
@@ -158,17 +158,25 @@ class Analytic(StatisticsLearner):
         with watch.phase("statistics"):
             old, old_labels = self.anchors.find(task.graph)
             again = len(old) > len(self.anchors.hashes) / 2  # a few nodes may only look alike
-            codes = self.features(task.graph, np.concatenate([task.train, old]))
-            new = codes[:, : len(task.train)]
-            self.statistics.add(new, task.train_labels)
-            self.statistics.widen(max(task.classes) + 1)
             self.anchors.add(fingerprints(task.graph)[task.train], task.train_labels)
+            here = self._anchored(task)
+            tested: list[Codes] = []
+            self.statistics.add(self._passing(task, old, here, tested) if again else self._rows(task))
+            self.statistics.widen(max(task.classes) + 1)
             self.changed()
         with watch.phase("choose"):
             if again:
-                here = self._anchored(task)
-                tested = np.concatenate([codes[:, len(task.train) :], new[:, here]], axis=1)
-                self._choose(tested, np.concatenate([old_labels, task.train_labels[here]]))
+                self._choose(np.concatenate(tested, axis=1), np.concatenate([task.train_labels[here], old_labels]))
+
+    def _passing(
+        self, task: TaskView, old: NDArray[np.int64], here: NDArray[np.int64], tested: list[Codes]
+    ) -> Blocks:
+        """The training rows in blocks; on the way φ of the rows at `here` and of the old ones go into `tested`."""
+        rows, n_new = np.concatenate([task.train, old]), len(task.train)
+        wanted = np.concatenate([here, np.arange(n_new, len(rows))])
+        for part, codes in self.features.on(task.graph).in_blocks(rows):
+            tested.append(codes[:, wanted[(wanted >= part.start) & (wanted < part.stop)] - part.start])
+            yield codes[:, : max(n_new - part.start, 0)], task.train_labels[part]
 
     def _anchored(self, task: TaskView) -> NDArray[np.int64]:
         """The positions among a task's training nodes of those that are anchors."""

@@ -11,7 +11,7 @@ For a set S of hops, with Ω normal and seeded,
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 import torch
@@ -97,13 +97,24 @@ class HopFeatures:
 class _OnGraph(ABC):
     """The map on one graph."""
 
+    at_once: ClassVar[int]
+    """Rows whose φ are computed at a time where there are many."""
+
+    def in_blocks(self, rows: NDArray[np.int64]) -> Iterator[tuple[slice, Codes]]:
+        """φ of many rows, some at a time, so that memory stays bounded; the slices say which."""
+        for start in range(0, len(rows), self.at_once):
+            here = slice(start, start + self.at_once)
+            yield here, self(rows[here])
+
     @abstractmethod
     def __call__(self, rows: NDArray[np.int64]) -> Codes:
         """φ of some rows."""
 
 
 class _Early(_OnGraph):
-    """First Ω, then the hops, for wide or sparse features."""
+    """First Ω, then the hops, for wide or sparse features; each call passes over the whole graph."""
+
+    at_once = 65_536
 
     def __init__(self, features: HopFeatures, step: sparse.csr_array, inputs: Any):
         self.map = features
@@ -129,6 +140,8 @@ class _Early(_OnGraph):
 
 class _Late(_OnGraph):
     """First the hops, then Ω, for few features: ‖Ωᵀx‖² = xᵀ ΩΩᵀ x, and u = Ωᵀ Σ_h x_h / ‖Ωᵀx_h‖ is one product."""
+
+    at_once = 16_384
 
     def __init__(self, features: HopFeatures, hops: list[NDArray[np.float32]]):
         self.map = features

@@ -15,7 +15,7 @@ from scipy import linalg
 
 from evergraph.errors import DataError
 from evergraph.methods.hop_features import Codes
-from evergraph.methods.statistics import Matrix, Statistics, scattered
+from evergraph.methods.statistics import Blocks, Matrix, Statistics, scattered
 
 ROWS = 1024
 """Rows that are taken in at a time."""
@@ -33,10 +33,11 @@ class LowRankStatistics(Statistics):
         self._rows = _Bytes.zeros((maps, 0, width))
         self._rest = np.zeros((maps, width), dtype=np.float32)
 
-    def add(self, codes: Codes, labels: NDArray[np.int64]) -> None:
-        self.widen(int(labels.max(initial=-1)) + 1)
-        for start in range(0, len(labels), ROWS):
-            self._add(codes[:, start : start + ROWS], labels[start : start + ROWS])
+    def add(self, blocks: Blocks) -> None:
+        for codes, labels in blocks:
+            self.widen(int(labels.max(initial=-1)) + 1)
+            for start in range(0, len(labels), ROWS):
+                self._add(codes[:, start : start + ROWS], labels[start : start + ROWS])
 
     def _add(self, codes: Codes, labels: NDArray[np.int64]) -> None:
         present, place, came = np.unique(labels, return_inverse=True, return_counts=True)
@@ -85,7 +86,7 @@ class LowRankStatistics(Statistics):
         self._rows = _Bytes.of(np.stack([rows for _, rows, _ in parts]))
         self._rest = np.stack([rest for _, _, rest in parts]).astype(np.float32)
 
-    def forget(self, codes: Codes, labels: NDArray[np.int64]) -> None:
+    def forget(self, blocks: Blocks) -> None:
         raise DataError(
             f"forgetting needs the whole Gram matrix, got one of rank {self.rank} instead; learn with method.rank=0"
         )

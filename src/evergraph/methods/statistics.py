@@ -5,7 +5,7 @@ n_c counts the rows of class c, q_c = Σ φ over them, G = Σ φφᵀ over all r
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from copy import deepcopy
 from enum import Enum
 from functools import lru_cache
@@ -25,6 +25,8 @@ from evergraph.replay.usage import MemoryUsage
 BLOCK = 1024
 """Rows whose products 32-bit floats add up exactly."""
 Matrix: TypeAlias = NDArray[np.float64]
+Blocks: TypeAlias = Iterable[tuple[Codes, NDArray[np.int64]]]
+"""Rows of φ and their labels, some at a time."""
 
 
 class Precision(Enum):
@@ -55,11 +57,11 @@ class Statistics(ABC):
         return len(self.counts)
 
     @abstractmethod
-    def add(self, codes: Codes, labels: NDArray[np.int64]) -> None:
+    def add(self, blocks: Blocks) -> None:
         """Add rows; a new class gets a column, a class that comes back adds to its own."""
 
     @abstractmethod
-    def forget(self, codes: Codes, labels: NDArray[np.int64]) -> None:
+    def forget(self, blocks: Blocks) -> None:
         """Take rows out again that were added before, as if they had never been seen."""
 
     @abstractmethod
@@ -127,26 +129,39 @@ class ClassStatistics(Statistics):
         if gram:
             self._keep([np.zeros(width * (width + 1) // 2) for _ in range(maps)])
 
-    def add(self, codes: Codes, labels: NDArray[np.int64]) -> None:
-        self._change(codes, labels, 1)
+    def add(self, blocks: Blocks) -> None:
+        self._change(blocks, 1)
 
-    def forget(self, codes: Codes, labels: NDArray[np.int64]) -> None:
-        taken = np.bincount(labels, minlength=self.n_classes)
+    def forget(self, blocks: Blocks) -> None:
+        self._change(blocks, -1)
+
+    def _check_learned(self, taken: NDArray[np.int64]) -> None:
         if len(taken) > self.n_classes or np.any(taken > self.counts):
             label = int(np.argmax(taken - np.pad(self.counts, (0, len(taken) - self.n_classes))))
             known = int(self.counts[label]) if label < self.n_classes else 0
             raise DataError(
                 f"rows to forget must have been learned, got {taken[label]} of class {label}, which has {known}"
             )
-        self._change(codes, labels, -1)
 
-    def _change(self, codes: Codes, labels: NDArray[np.int64], sign: int) -> None:
+    def _change(self, blocks: Blocks, sign: int) -> None:
+        """Add all rows to the sums, or take them out; a fault in the middle leaves the sums as they were."""
+        counts = np.zeros(self.n_classes, dtype=np.int64)
+        sums = np.zeros(self.sums.shape, dtype=np.int64)
+        grams = [np.zeros((self.width, self.width)) for _ in self._gram]
+        for codes, labels in blocks:
+            more = max(int(labels.max(initial=-1)) + 1 - len(counts), 0)
+            counts, sums = np.pad(counts, (0, more)), np.pad(sums, ((0, 0), (0, more), (0, 0)))
+            counts += np.bincount(labels, minlength=len(counts))
+            sums += _class_sums(codes, labels, len(counts))
+            for gram, code in zip(grams, codes, strict=False):  # none where they are not kept
+                _add_gram(gram, code)
+        if sign < 0:
+            self._check_learned(counts)
         before = self._unpacked()
-        self.widen(int(labels.max(initial=-1)) + 1)
-        self.counts = self.counts + sign * np.bincount(labels, minlength=self.n_classes)
-        self._set_sums(self.sums.astype(np.int64) + sign * _class_sums(codes, labels, self.n_classes))
-        more = [sign * _packed(_gram(code)) for code in codes] if before else []
-        self._keep([one + two for one, two in zip(before, more, strict=True)])
+        self.widen(len(counts))
+        self.counts = self.counts + sign * counts
+        self._set_sums(self.sums.astype(np.int64) + sign * sums)
+        self._keep([one + sign * _packed(gram) for one, gram in zip(before, grams, strict=True)])
 
     def merge(self, other: Statistics) -> None:
         if not isinstance(other, ClassStatistics) or self._shape() != other._shape():
@@ -238,13 +253,11 @@ def scattered(values: NDArray[Any], places: NDArray[np.int64], axis: int) -> NDA
     return moved
 
 
-def _gram(codes: NDArray[np.uint8]) -> Matrix:
-    """Σ φφᵀ, lower triangle; 32-bit products of blocks are exact, and so is their sum in 64 bits."""
-    total = np.zeros((codes.shape[1],) * 2)
+def _add_gram(total: Matrix, codes: NDArray[np.uint8]) -> None:
+    """Add Σ φφᵀ, lower triangle; 32-bit products of blocks are exact, and so is their sum in 64 bits."""
     for start in range(0, len(codes), BLOCK):
         block = codes[start : start + BLOCK].astype(np.float32)
         total += blas.ssyrk(1.0, block.T).T
-    return total
 
 
 def _class_sums(codes: Codes, labels: NDArray[np.int64], n_classes: int) -> NDArray[np.int64]:

@@ -16,14 +16,12 @@ from evergraph.data.stream import TaskView
 from evergraph.errors import DataError, StoreError
 from evergraph.methods.base import Kept, Learner
 from evergraph.methods.hop_features import STEP, Codes, HopFeatures
-from evergraph.methods.statistics import Matrix, Statistics
+from evergraph.methods.statistics import Blocks, Matrix, Statistics
 from evergraph.replay.usage import MemoryUsage
 from evergraph.training.net import Net
 from evergraph.watch import Watch
 
 HopSet = tuple[int, ...]
-ROWS = 16_384
-"""Rows whose outputs are computed at a time, so that memory stays bounded."""
 
 
 class MapConfig(Settings):
@@ -86,14 +84,18 @@ class StatisticsLearner(Learner):
 
     def learn(self, task: TaskView, past: Sequence[TaskView], watch: Watch) -> None:
         with watch.phase("statistics"):
-            self.statistics.add(self.features(task.graph, task.train), task.train_labels)
+            self.statistics.add(self._rows(task))
             self.statistics.widen(max(task.classes) + 1)
             self.changed()
 
     def forget(self, task: TaskView) -> None:
         """Take the training nodes of a view out again, in the graph in which they were learned."""
-        self.statistics.forget(self.features(task.graph, task.train), task.train_labels)
+        self.statistics.forget(self._rows(task))
         self.changed()
+
+    def _rows(self, task: TaskView) -> Blocks:
+        labels = task.train_labels
+        return ((codes, labels[here]) for here, codes in self.features.on(task.graph).in_blocks(task.train))
 
     @property
     def forgets_exactly(self) -> bool:
@@ -102,7 +104,7 @@ class StatisticsLearner(Learner):
 
     def embed(self, graph: Graph, rows: NDArray[np.int64] | None = None) -> NDArray[np.float32]:
         every = np.arange(graph.n_nodes) if rows is None else rows
-        return np.asarray(self.features(graph, every)[self.used_map] / np.float32(STEP))
+        return np.asarray(self.features.only(self.used_map)(graph, every)[0] / np.float32(STEP))
 
     @property
     def used_map(self) -> int:
@@ -112,9 +114,9 @@ class StatisticsLearner(Learner):
     def logits(self, graph: Graph, rows: NDArray[np.int64] | None = None) -> Tensor:
         every = np.arange(graph.n_nodes) if rows is None else rows
         on_graph = self.features.only(self.used_map).on(graph)
-        blocks = [every[start : start + ROWS] for start in range(0, len(every), ROWS)] or [every]
-        found = [self.scores_of(on_graph(block)[0]) for block in blocks]
-        return torch.as_tensor(np.concatenate(found), dtype=torch.float32)
+        found = [self.scores_of(codes[0]) for _, codes in on_graph.in_blocks(every)]
+        none = np.zeros((0, self.statistics.n_classes))
+        return torch.as_tensor(np.concatenate([none, *found]), dtype=torch.float32)
 
     def lasting_inputs(self, graph: Graph, rows: NDArray[np.int64]) -> NDArray[Any]:
         return self.features(graph, rows).transpose(1, 0, 2)
