@@ -29,7 +29,9 @@ def test_the_example_of_two_months_runs(
     exec(block(PAGE.read_text(encoding="utf-8"), "read_batch("), names)
     said = capsys.readouterr().out.splitlines()
     assert [line.partition(":")[0] for line in said] == ["age", "plan", "left out"]
-    assert names["remarks"] == ("nodes-02.csv: 'tin' of 'plan' not in the first batch, so 4 rows have no category",)
+    assert names["remarks"] == (
+        "nodes-02.csv: 'tin' of 'plan' not in the first batch, so 4 of 9 rows have no category",
+    )
 
 
 def test_the_tables_of_the_page_are_read(tmp_path: Path) -> None:

@@ -120,7 +120,37 @@ def test_far_values_are_cut_and_said() -> None:
     assert remarks == ("nodes: 2 values of 'age' cut at 10 standard deviations",)
     many = FeatureSchema.fit(batch(a=AGE, b=AGE, c=AGE, d=AGE))
     _, remarks = many.encode_with_remarks(batch(a=[1e9], b=[1e9], c=[1e9], d=[40.0]))
-    assert remarks == ("nodes: values of 3 columns cut at 10 standard deviations: a, b, c",)
+    assert remarks == ("nodes: values cut at 10 standard deviations in 3 columns: a, b, c",)
+
+
+@pytest.mark.parametrize("first", [AGE, np.exp(AGE / 8)], ids=["plain", "wide range"])
+@pytest.mark.parametrize("factor", [1000, 1 / 1000], ids=["larger", "smaller"])
+def test_another_unit_is_asked_about(first: NDArray[np.float64], factor: float) -> None:
+    schema = FeatureSchema.fit(batch(revenue=first, age=AGE))
+    _, remarks = schema.encode_with_remarks(batch(revenue=first * factor, age=AGE))
+    (remark,) = remarks
+    shown = f"{np.median(first * factor):.4g}"
+    assert remark.startswith(f"nodes: 'revenue' is unlike the first batch's: median {shown} here, about ")
+    assert remark.endswith("is it in the same unit?")
+    assert not schema.encode_with_remarks(batch(revenue=first[:20], age=AGE[:20]))[1]
+    few = schema.encode_with_remarks(batch(revenue=first[:5] / 1000, age=AGE[:5]))[1]
+    assert not few, "five values alike are no reason to ask"
+
+
+def test_what_is_unlike_in_many_columns_is_said_once() -> None:
+    many = FeatureSchema.fit(batch(a=AGE, b=AGE, c=AGE, d=AGE))
+    _, remarks = many.encode_with_remarks(batch(a=AGE * 50, b=AGE * 50, c=AGE * 50, d=AGE))
+    assert remarks == (
+        "nodes: numbers unlike those of the first batch (are they in the same unit?) in 3 columns: a, b, c",
+    )
+
+
+def test_mostly_new_categories_are_asked_about() -> None:
+    schema = FeatureSchema.fit(batch(plan=PLAN))
+    _, remarks = schema.encode_with_remarks(batch(plan=["tin"] * 30 + PLAN[:10]))
+    assert remarks == (
+        "nodes: 'tin' of 'plan' not in the first batch, so 30 of 40 rows have no category; is it the same column?",
+    )
 
 
 def test_gaps_of_the_first_batch_are_filled_and_marked() -> None:
@@ -162,7 +192,7 @@ def test_new_categories_and_columns_are_said() -> None:
     found, remarks = schema.encode_with_remarks(later)
     assert dense(found)[:, 1:].tolist() == [[0, 0], [0, 1], [0, 0]]
     assert remarks == (
-        "nodes: 'silver', 'tin' of 'plan' not in the first batch, so 2 rows have no category",
+        "nodes: 'silver', 'tin' of 'plan' not in the first batch, so 2 of 3 rows have no category",
         "nodes: columns that the schema does not have are ignored: 'extra'",
     )
 

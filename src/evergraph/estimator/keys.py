@@ -27,9 +27,14 @@ def _text_key(text: str) -> int:
     return int.from_bytes(blake2b(text.encode(), digest_size=8).digest(), "little", signed=True)
 
 
-def row_keys(batch: int, rows: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Keys of nodes without ids: the batch they came in and their rows there."""
-    return mix(mix(rows.astype(np.uint64)) ^ (np.uint64(batch + 1) * SALT)).view(np.int64)
+def row_keys(batch: int, features: NDArray[np.uint64]) -> NDArray[np.int64]:
+    """Keys of nodes without ids: which batch they came in, the hashes of all its features, and their rows there.
+
+    The features tell the batches of two models apart, which are both called 0, 1 and so on.
+    """
+    content = blake2b(np.ascontiguousarray(features).tobytes(), digest_size=8).digest()
+    came_in = np.uint64(batch + 1) * SALT ^ np.frombuffer(content, dtype="<u8")[0]
+    return mix(mix(np.arange(len(features), dtype=np.uint64)) ^ came_in).view(np.int64)
 
 
 def chances(keys: NDArray[np.int64], seed: int) -> NDArray[np.float64]:

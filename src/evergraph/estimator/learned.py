@@ -20,6 +20,7 @@ from evergraph.estimator.history import Rejection, Step, class_accuracies
 from evergraph.estimator.keys import chances, checksums, node_keys, row_keys
 from evergraph.estimator.ledger import Ledger
 from evergraph.methods.base import Learner
+from evergraph.methods.hop_features import fingerprints
 from evergraph.methods.statistics_learner import StatisticsLearner
 from evergraph.runs.build import make_learner
 from evergraph.runs.config import RunConfig
@@ -108,7 +109,7 @@ class Learned:
         if batch.named:
             keys = node_keys(batch.ids)
         else:
-            keys = row_keys(self.batches if came_in is None else came_in, np.arange(batch.n_nodes))
+            keys = row_keys(self.batches if came_in is None else came_in, fingerprints(graph))
         if not batch.adjacency.nnz and any(step.edges for step in self.history):
             remarks = (*remarks, "no edges were given, though the model has learned with edges")
         return Prepared(batch, graph, keys, (*batch.remarks, *remarks))
@@ -265,7 +266,8 @@ class Learned:
         if len(strangers):
             raise DataError(
                 f"nodes that were learned are wanted, got {batch.ids[rows[strangers[0]]]!s}, which was not "
-                f"({len(strangers):,} such nodes); nothing has changed"
+                f"({len(strangers):,} such nodes{'' if batch.named else '; is this the graph of that batch?'}); "
+                "nothing has changed"
             )
         learned = place >= 0
         exact = isinstance(self.learner, StatisticsLearner) and self.learner.forgets_exactly

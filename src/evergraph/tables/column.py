@@ -19,7 +19,21 @@ HEAVY = 20.0
 SHOWN = 6
 """Categories that are named in a line."""
 
-Encoded = tuple[NDArray[np.float32], list[str]]
+FAR, NARROW, ENOUGH = 3.0, 0.02, 20
+"""A column of at least ENOUGH numbers is unlike the first batch's if its median is FAR standard deviations away, or
+if eight tenths of them are within NARROW standard deviations: as a rule its unit is another."""
+
+
+class About(StrEnum):
+    """What a remark on a column is about; those about many columns are given as one."""
+
+    CUT = f"values cut at {CUT:g} standard deviations"
+    UNLIKE = "numbers unlike those of the first batch (are they in the same unit?)"
+    NEW = "new categories"
+    MISSING = "missing values"
+
+
+Encoded = tuple[NDArray[np.float32], dict[About, str]]
 
 
 class ColumnKind(StrEnum):
@@ -126,18 +140,30 @@ class NumberColumn(_Column):
         numbers = self._numbers(table)
         missing = np.isnan(numbers)
         taken = _transformed(numbers, self.unit)
-        remarks = []
+        remarks = {}
         if self.scaled:
             deviation = self.deviation
             z = (taken - self.mean) / deviation if deviation > 0 else np.zeros_like(taken)
             far = int(np.count_nonzero(np.abs(z) > CUT))
-            if far:
-                remarks.append(f"{table.name}: {far:,} values of {self.name!r} cut at {CUT:g} standard deviations")
+            if _unlike(z[~missing]) and deviation > 0:
+                remarks[About.UNLIKE] = (
+                    f"{table.name}: {self.name!r} is unlike the first batch's: median {np.nanmedian(numbers):.4g} "
+                    f"here, about {self._typical:.4g} there; is it in the same unit?"
+                )
+            elif far:
+                cut = f"cut at {CUT:g} standard deviations"
+                remarks[About.CUT] = f"{table.name}: {far:,} values of {self.name!r} {cut}"
             taken = np.clip(z, -CUT, CUT)
         if missing.all():
-            remarks.append(f"{table.name}: all {len(missing):,} values of {self.name!r} are missing")
+            remarks[About.MISSING] = f"{table.name}: all {len(missing):,} values of {self.name!r} are missing"
         taken = np.where(missing, 0.0 if self.scaled else self.mean, taken)
         return self._with_gaps(taken[:, None].astype(np.float32), missing), remarks
+
+    @property
+    def _typical(self) -> float:
+        """The number whose f is the mean."""
+        mean = self.mean
+        return mean if self.unit is None else float(np.sign(mean) * self.unit * np.expm1(abs(mean)))
 
     @property
     def treatment(self) -> str:
@@ -185,7 +211,7 @@ class FlagColumn(_Column):
                 "0 or 1, as in the first batch",
                 "; mend it, or learn a new model that takes the column as a number",
             )
-        return self._with_gaps(np.nan_to_num(numbers)[:, None].astype(np.float32), values.missing), []
+        return self._with_gaps(np.nan_to_num(numbers)[:, None].astype(np.float32), values.missing), {}
 
     def filled(self, table: Table) -> int:
         """The features of a table that are not zero."""
@@ -224,15 +250,17 @@ class CategoryColumn(_Column):
         features = np.zeros((table.n_rows, len(self.categories)), dtype=np.float32)
         known = np.flatnonzero(codes >= 0)
         features[known, codes[known]] = 1
-        remarks = []
+        remarks = {}
         if len(fresh):
             names = sorted({str(words[row]) for row in fresh.tolist()})
-            remarks.append(
+            doubt = "; is it the same column?" if 2 * len(fresh) > table.n_rows >= ENOUGH else ""
+            remarks[About.NEW] = (
                 f"{table.name}: {_some(tuple(names))} of {self.name!r} not in the first batch, "
-                f"so {len(fresh):,} rows have no category"
+                f"so {len(fresh):,} of {table.n_rows:,} rows have no category{doubt}"
             )
         if missing.any() and not self.gaps:
-            remarks.append(f"{table.name}: {int(missing.sum()):,} rows without {self.name!r} have no category")
+            gone = int(missing.sum())
+            remarks[About.MISSING] = f"{table.name}: {gone:,} rows without {self.name!r} have no category"
         return self._with_gaps(features, missing), remarks
 
     def filled(self, table: Table) -> int:
@@ -274,6 +302,14 @@ def finite(table: Table, name: str, numbers: NDArray[np.float64]) -> NDArray[np.
     if len(bad):
         raise table.too_large(int(bad[0]), name, numbers[bad[0]])
     return numbers
+
+
+def _unlike(z: NDArray[np.float64]) -> bool:
+    """Whether scaled numbers are hardly those of a column as it was in the first batch."""
+    if len(z) < ENOUGH:
+        return False
+    low, middle, high = np.quantile(z, [0.1, 0.5, 0.9])
+    return bool(abs(middle) > FAR or high - low < NARROW)
 
 
 def _unit(numbers: NDArray[np.float64]) -> float | None:

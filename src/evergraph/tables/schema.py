@@ -11,7 +11,7 @@ from evergraph.config import Settings, one_sentence
 from evergraph.errors import ConfigError, DataError, StoreError
 from evergraph.matrices import Features
 from evergraph.tables.batch import Batch
-from evergraph.tables.column import CUT, CategoryColumn, ColumnKind, FlagColumn, NumberColumn
+from evergraph.tables.column import About, CategoryColumn, ColumnKind, FlagColumn, NumberColumn
 from evergraph.tables.judging import Judge
 from evergraph.tables.table import Table
 
@@ -115,16 +115,13 @@ class FeatureSchema(Settings):
             return np.zeros((batch.n_nodes, 0), dtype=np.float32), ()
         table = self._table(batch)
         parts: list[Features] = []
-        remarks: list[str] = []
-        cut: dict[str, str] = {}
+        found: dict[About, dict[str, str]] = {about: {} for about in About}
         for column in self.columns:
             part, more = column.encode(table)
             parts.append(sparse.csr_array(part) if self.sparse else part)
-            if isinstance(column, NumberColumn) and more:
-                cut[column.name] = more[0]
-            else:
-                remarks += more
-        remarks += cut.values() if len(cut) < 3 else [_cut_in_many(table, list(cut))]
+            for about, remark in more.items():
+                found[about][column.name] = remark
+        remarks = [remark for about, each in found.items() for remark in _together(table, about, each)]
         known = {*(column.name for column in self.columns), *self.left_out}
         extra = [name for name in table.columns if name not in known]
         if extra:
@@ -217,8 +214,11 @@ def _shown(name: str) -> str:
     return name or "a column without a name"
 
 
-def _cut_in_many(table: Table, names: list[str]) -> str:
-    return f"{table.name}: values of {len(names)} columns cut at {CUT:g} standard deviations: {_shortened(names)}"
+def _together(table: Table, about: About, remarks: dict[str, str]) -> list[str]:
+    """Remarks on columns of one kind, by column; one sentence for three and more that say much the same."""
+    if about is About.NEW or len(remarks) < 3:
+        return list(remarks.values())
+    return [f"{table.name}: {about} in {len(remarks)} columns: {_shortened(list(remarks))}"]
 
 
 def _shortened(names: list[str]) -> str:
