@@ -335,6 +335,23 @@ def test_classes_in_another_order_merge_by_name() -> None:
     assert min(one.score(low), one.score(high)) > 0.95
 
 
+def test_models_without_ids_merge_and_each_forgets_by_its_own_batches() -> None:
+    one, other = tiny_graph((20, 20), seed=1), tiny_graph((20, 20), seed=2)
+    pairs = [(graph.adjacency, graph.features) for graph in (one, other)]
+    first, second = (
+        ContinualClassifier(**FAST, holdout=0).partial_fit(pair, graph.labels)
+        for pair, graph in zip(pairs, (one, other), strict=True)
+    )
+    first.merge(second)
+    assert len(first._fitted.ledger) == 80
+    for pair in pairs:
+        assert first.forget(pair, [1, 2], batch=0).exact
+    with pytest.raises(DataError, match=r"is this the graph of that batch\?"):
+        first.forget(pairs[0], [5], batch=1)
+    with pytest.raises(DataError, match="38 nodes that both have learned"):
+        first.merge(second)
+
+
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
