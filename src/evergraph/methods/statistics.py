@@ -14,7 +14,6 @@ from typing import Any, Self, TypeAlias
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from scipy import sparse
 from scipy.linalg import blas
 from torch import Tensor
 
@@ -152,9 +151,10 @@ class ClassStatistics(Statistics):
             more = max(int(labels.max(initial=-1)) + 1 - len(counts), 0)
             counts, sums = np.pad(counts, (0, more)), np.pad(sums, ((0, 0), (0, more), (0, 0)))
             counts += np.bincount(labels, minlength=len(counts))
-            sums += _class_sums(codes, labels, len(counts))
-            for gram, code in zip(grams, codes, strict=False):  # none where they are not kept
-                _add_gram(gram, code)
+            for index, code in enumerate(codes):
+                _add_class_sums(sums[index], code, labels)
+                if grams:
+                    _add_gram(grams[index], code)
         if sign < 0:
             self._check_learned(counts)
         before = self._unpacked()
@@ -260,14 +260,12 @@ def _add_gram(total: Matrix, codes: NDArray[np.uint8]) -> None:
         total += blas.ssyrk(1.0, block.T).T
 
 
-def _class_sums(codes: Codes, labels: NDArray[np.int64], n_classes: int) -> NDArray[np.int64]:
-    """Σ φ over the rows of each class: (maps, classes, width)."""
-    members = sparse.csr_array(
-        (np.ones(len(labels), dtype=np.float64), (labels, np.arange(len(labels)))), shape=(n_classes, len(labels))
-    )
-    sums = [members @ code.astype(np.float64) for code in codes]
-    total: NDArray[np.int64] = np.rint(np.stack(sums)).astype(np.int64)
-    return total
+def _add_class_sums(total: NDArray[np.int64], codes: NDArray[np.uint8], labels: NDArray[np.int64]) -> None:
+    """Add Σ φ over the rows of each class; products of blocks with 0 and 1 are exact in 32 bits."""
+    for start in range(0, len(codes), BLOCK):
+        present, place = np.unique(labels[start : start + BLOCK], return_inverse=True)
+        members = (place == np.arange(len(present))[:, None]).astype(np.float32)
+        total[present] += (members @ codes[start : start + BLOCK].astype(np.float32)).astype(np.int64)
 
 
 @lru_cache(4)
