@@ -78,7 +78,7 @@ def learn_command(
     from evergraph.estimator.classifier import ContinualClassifier
     from evergraph.models import locked_model
 
-    batch = _read(locals(), label_optional=False)
+    files = locals()
     given = {"method": method, "backbone": backbone, "random_state": seed, "holdout": holdout, "reject": unknown}
     arguments: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
     if category:
@@ -89,6 +89,7 @@ def learn_command(
         if arguments:
             raise ConfigError(f"--like has all settings, got --{_option(next(iter(arguments)))} too; leave it out")
         arguments["like"] = like
+    batch = _read(files, label_optional=False)
     with locked_model(model) as place:
         if place.exists:
             classifier = ContinualClassifier.load(model)
@@ -144,8 +145,9 @@ def predict_command(
     from evergraph.estimator.classifier import ContinualClassifier
     from evergraph.files import write_atomically
 
-    batch = _read(locals(), label_optional=True)
+    files = locals()
     classifier = ContinualClassifier.load(model)
+    batch = _read(files, label_optional=True)
     answers = classifier.answers(batch, unknown)
     if out is not None:
         write_atomically(out, _csv(batch, answers))
@@ -248,9 +250,10 @@ def forget_command(
     from evergraph.estimator.classifier import ContinualClassifier
     from evergraph.models import locked_model
 
-    batch = _read(locals(), label_optional=True)
-    wanted = _ids(ids)
+    files = locals()
     _forbid_new(model)
+    wanted = _ids(ids)
+    batch = _read(files, label_optional=True)
     with locked_model(model) as place:
         classifier = ContinualClassifier.load(model)
         found = classifier.forget(batch, wanted)

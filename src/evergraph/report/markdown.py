@@ -6,6 +6,12 @@ from collections.abc import Sequence
 from evergraph.results.groups import BOUNDS, DataSet, Group, Stat, best_of_methods, learning_time
 
 HEADINGS = ("method", "AA global, %", "AA local, %", "AF, %", "kept of the past, MB")
+SO_FAR = {
+    "area_plain": "all nodes so far, area, %",
+    "area_balanced": "by class, area, %",
+    "forgetting": "forgetting of a class from its best, %",
+}
+"""Measures of streams in which classes come back."""
 
 
 def markdown(data: Sequence[DataSet]) -> str:
@@ -17,11 +23,12 @@ def markdown(data: Sequence[DataSet]) -> str:
 def overview(data: Sequence[DataSet]) -> str:
     """One row for each method, one column for each data set; the best on average first.
 
-    A cell: AA global and, in brackets, local; what is kept of the past; the time of learning. Of each method the
-    settings that are best on validation.
+    A cell: AA global and, in brackets, local; what is kept of the past; the time of learning. Where classes come
+    back, the accuracy on all nodes so far, over all steps, and in brackets by class. Of each method the settings
+    that are best on validation.
     """
     best = [{group.method: group for group in best_of_methods(part.groups)} for part in data]
-    titles = [f"{part.title}: global (local) AA, %; kept; {learning_time(part)[0]}" for part in data]
+    titles = [f"{part.title}: {_measured(part)}, %; kept; {learning_time(part)[0]}" for part in data]
     methods = sorted({name for groups in best for name in groups}, key=lambda name: (-_level(name, best), name))
     rows = [("method", *titles), ("---",) * (len(data) + 1)]
     for name in methods:
@@ -31,37 +38,53 @@ def overview(data: Sequence[DataSet]) -> str:
 
 
 def _level(method: str, best: Sequence[dict[str, Group]]) -> float:
-    """The mean AA of a method over the data sets where it was run, relative to the best one there."""
+    """The mean accuracy of a method over the data sets where it was run, relative to the best one there."""
     return statistics.mean(
-        groups[method].stat("aa").mean - max(group.stat("aa").mean for group in groups.values())
+        _main(groups[method]).mean - max(_main(group).mean for group in groups.values())
         for groups in best
         if method in groups
     )
+
+
+def _main(group: Group) -> Stat:
+    """What methods are ranked by."""
+    return group.so_far("area_plain") or group.stat("aa")
+
+
+def _measured(data: DataSet) -> str:
+    come_back = any(group.so_far("area_plain") for group in data.groups)
+    return "all nodes so far (by class), area" if come_back else "global (local) AA"
 
 
 def _cell(data: DataSet, group: Group | None) -> str:
     if group is None:
         return "–"
     _, time = learning_time(data)
-    tested = f"{_text(group.tested('global'))} ({_text(group.tested('local'))})"
+    values = group.tested("global"), group.tested("local")
+    if group.so_far("area_plain"):
+        values = group.so_far("area_plain"), group.so_far("area_balanced")
+    tested = f"{_text(values[0])} ({_text(values[1])})"
     return f"{tested}; {_kept(group)}; {time(group):.0f} s"
 
 
 def _table(data: DataSet) -> str:
     name, time = learning_time(data)
-    headings = (*HEADINGS, name, "seeds")
+    back = [measure for measure in SO_FAR if any(group.so_far(measure) for group in data.groups)]
+    headings = (HEADINGS[0], *(SO_FAR[measure] for measure in back), *HEADINGS[1:], name, "seeds")
     rows = [headings, ("---",) + ("---:",) * (len(headings) - 1)]
-    rows += [_row(data, group, time(group)) for group in data.groups]
+    groups = sorted(data.groups, key=lambda group: -_main(group).mean) if back else data.groups
+    rows += [_row(data, group, back, time(group)) for group in groups]
     lines = [_line(row) for row in rows]
     remarks = [f"{remark}." for remark in data.remarks]
     return "\n".join([f"### {data.title}", "", *lines, "", *remarks, *([""] if remarks else [])])
 
 
-def _row(data: DataSet, group: Group, time: float) -> tuple[str, ...]:
+def _row(data: DataSet, group: Group, back: Sequence[str], time: float) -> tuple[str, ...]:
     name = f"`{group.method}`" + (f" {group.settings}" if group.settings else "")
     name += f" · {group.backbone}" if len(data.by_backbone) > 1 and group.backbone else ""
     return (
         name,
+        *(_text(group.so_far(measure)) for measure in back),
         _text(group.tested("global")),
         _text(group.tested("local")),
         _text(group.stat("af")),
