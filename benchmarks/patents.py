@@ -2,9 +2,9 @@
 
     python benchmarks/patents.py [--steps 10] [--picture docs/patents.png] [--json]
 
-For each step two files are written: all patents known by then, and the citations between them. Of the new patents 60 %
-have a label, the others never get one. Before a step is learned, the model predicts its new patents; after it, all
-patents so far that have no label. "at once" is a model that learns every label in the last files.
+For each step two files are written: all patents known by then, and the citations between them. Of the new patents
+60 % have a label, the others never get one. Before a step is learned, the model predicts its new patents; after it,
+all patents so far that have no label. "at once" is a model that learns every label in the last files.
 The 64 columns of features are derived from the whole citation graph (spectral): patents have none of their own.
 """
 

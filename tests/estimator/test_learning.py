@@ -376,7 +376,7 @@ def test_an_id_has_one_key_whether_it_is_text_or_a_number() -> None:
     text = np.array([str(number) for number in numbers], dtype=object)
     assert np.array_equal(node_keys(numbers), node_keys(text))
     assert len(set(node_keys(np.array(["7", "07", "7.0", " 7", "x"], dtype=object)))) == 5
-    some, other = np.zeros(100, dtype=np.uint64), np.arange(100, dtype=np.uint64)
+    some, other = np.zeros((100, 2), dtype=np.float32), sparse.csr_array(np.eye(100, dtype=np.float32))
     assert len({*row_keys(0, some), *row_keys(1, some), *row_keys(0, other)}) == 300
 
 

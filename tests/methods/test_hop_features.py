@@ -51,6 +51,15 @@ def test_blocks_of_columns_change_nothing_and_another_seed_does(monkeypatch: pyt
     assert not np.allclose(first, second)
 
 
+def test_a_product_in_parts_is_the_product(monkeypatch: pytest.MonkeyPatch) -> None:
+    graph = tiny_graph()
+    rows = np.arange(graph.n_nodes)
+    whole = HopFeatures(SETS, 16, 0)(graph, rows)
+    monkeypatch.setattr(hop_features, "SMALL", 1)
+    assert len(hop_features._row_parts(propagation(graph))) == hop_features.PARTS
+    assert np.array_equal(HopFeatures(SETS, 16, 0)(graph, rows), whole)
+
+
 def test_a_row_of_zeros_stays_zero() -> None:
     graph = make_graph(sparse.csr_array((3, 3)), np.array([[0.0, 0], [1, 0], [0, 1]]), [0, 1, 0])
     codes = HopFeatures(SETS, 16, 0)(graph, np.arange(3))

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from evergraph.matrices import Features
 from evergraph.methods.hop_features import mix
 
 LONGEST = 20
@@ -27,14 +28,17 @@ def _text_key(text: str) -> int:
     return int.from_bytes(blake2b(text.encode(), digest_size=8).digest(), "little", signed=True)
 
 
-def row_keys(batch: int, features: NDArray[np.uint64]) -> NDArray[np.int64]:
-    """Keys of nodes without ids: which batch they came in, the hashes of all its features, and their rows there.
+def row_keys(batch: int, features: Features) -> NDArray[np.int64]:
+    """Keys of nodes without ids: which batch they came in, its features, and their rows there.
 
     The features tell the batches of two models apart, which are both called 0, 1 and so on.
     """
-    content = blake2b(np.ascontiguousarray(features).tobytes(), digest_size=8).digest()
-    came_in = np.uint64(batch + 1) * SALT ^ np.frombuffer(content, dtype="<u8")[0]
-    return mix(mix(np.arange(len(features), dtype=np.uint64)) ^ came_in).view(np.int64)
+    content = blake2b(digest_size=8)
+    sparse_parts = [] if isinstance(features, np.ndarray) else [features.data, features.indices, features.indptr]
+    for part in sparse_parts or [features]:
+        content.update(np.ascontiguousarray(part).data)
+    came_in = np.uint64(batch + 1) * SALT ^ np.frombuffer(content.digest(), dtype="<u8")[0]
+    return mix(mix(np.arange(features.shape[0], dtype=np.uint64)) ^ came_in).view(np.int64)
 
 
 def chances(keys: NDArray[np.int64], seed: int) -> NDArray[np.float64]:

@@ -4,6 +4,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,6 @@ from evergraph.estimator.history import Rejection, Step, class_accuracies
 from evergraph.estimator.keys import chances, checksums, node_keys, row_keys
 from evergraph.estimator.ledger import Ledger
 from evergraph.methods.base import Learner
-from evergraph.methods.hop_features import fingerprints
 from evergraph.methods.statistics_learner import StatisticsLearner
 from evergraph.runs.build import make_learner
 from evergraph.runs.config import RunConfig
@@ -36,12 +36,20 @@ UNTRAINED_TEMPERATURE = 0.1
 
 @dataclass(frozen=True)
 class Prepared:
-    """A batch as learners see it: all labels hidden, a key for each node."""
+    """A batch as learners see it: all labels hidden; came_in: which batch nodes without ids came in."""
 
     batch: Batch
     graph: Graph
-    keys: NDArray[np.int64]
+    came_in: int
     remarks: tuple[str, ...]
+
+    @cached_property
+    def keys(self) -> NDArray[np.int64]:
+        """A key for each node; a prediction does without."""
+        if self.batch.named:
+            return node_keys(self.batch.ids)
+        assert self.graph.features is not None
+        return row_keys(self.came_in, self.graph.features)
 
 
 @dataclass(frozen=True)
@@ -106,13 +114,9 @@ class Learned:
             features = _with_constant(features)
         hidden = np.full(batch.n_nodes, HIDDEN, dtype=np.int64)
         graph = Graph(batch.adjacency, features, hidden, np.arange(batch.n_nodes), directed=batch.directed)
-        if batch.named:
-            keys = node_keys(batch.ids)
-        else:
-            keys = row_keys(self.batches if came_in is None else came_in, fingerprints(graph))
         if not batch.adjacency.nnz and any(step.edges for step in self.history):
             remarks = (*remarks, "no edges were given, though the model has learned with edges")
-        return Prepared(batch, graph, keys, (*batch.remarks, *remarks))
+        return Prepared(batch, graph, self.batches if came_in is None else came_in, (*batch.remarks, *remarks))
 
     def plan(self, prepared: Prepared) -> Plan:
         """Which nodes to learn; DataError where there are none or where one was learned as another class."""

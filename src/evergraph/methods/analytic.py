@@ -13,7 +13,7 @@ with a Gram matrix of its own, so that hops and λ are chosen anew from training
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import torch
@@ -193,9 +193,10 @@ class Analytic(StatisticsLearner):
             if self._chosen.place == NONE:
                 self._chosen.place, self._chosen.error = other._chosen.place, other._chosen.error
 
-    def scores_of(self, code: NDArray[np.uint8]) -> Matrix:
-        weights = self._fit()[2].weights
-        return np.asarray(code.astype(np.float32) @ weights.astype(np.float32))
+    @property
+    def linear(self) -> tuple[NDArray[Any], Matrix]:
+        weights = self._fit()[2].weights.astype(np.float32)
+        return weights, np.zeros(weights.shape[1])
 
     def _fit(self) -> tuple[Choice, int, Fit]:
         """The choice, the position of its hops and its fit."""

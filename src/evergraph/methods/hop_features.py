@@ -11,17 +11,17 @@ For a set S of hops, with Ω normal and seeded,
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 from scipy import sparse
-from torch import Tensor
 
 from evergraph.data.graph import Graph
 from evergraph.errors import DataError
 from evergraph.seeding import Purpose, numpy_generator
+from evergraph.threads import in_threads
 
 Codes: TypeAlias = NDArray[np.uint8]
 """φ of some nodes for each set of hops: (sets, rows, width)."""
@@ -36,8 +36,8 @@ COLUMNS = 256
 """Columns of Ω at a time, so that memory stays bounded."""
 SPARSE = 8.0
 """How many dense multiplications take the time of one sparse one."""
-
-
+PARTS, SMALL = 8, 2**14
+"""Pieces of a product with the graph that are computed side by side, and the entries from which that pays."""
 REMEMBERED = 2**26
 """So many entries of Ω are drawn once; larger ones are drawn again each time, so that memory stays bounded."""
 
@@ -106,6 +106,11 @@ class _OnGraph(ABC):
             here = slice(start, start + self.at_once)
             yield here, self(rows[here])
 
+    def times(self, rows: NDArray[np.int64], columns: NDArray[Any]) -> NDArray[Any]:
+        """φ of the first set of hops, times a matrix of floats: (rows, columns)."""
+        found = [codes[0].astype(columns.dtype) @ columns for _, codes in self.in_blocks(rows)]
+        return np.concatenate([np.zeros((0, columns.shape[1]), dtype=columns.dtype), *found])
+
     @abstractmethod
     def __call__(self, rows: NDArray[np.int64]) -> Codes:
         """φ of some rows."""
@@ -160,18 +165,36 @@ class _Late(_OnGraph):
     def __call__(self, rows: NDArray[np.int64]) -> Codes:
         own = self.map
         codes = np.empty((len(own.hops), len(rows), own.width), dtype=np.uint8)
-        for start in range(0, len(rows), ROWS):
+
+        def fill(start: int) -> None:
             block = rows[start : start + ROWS]
-            scaled = {hop: self._scaled(self._filled(hop, block)) for hop in self._used}
-            for code, hops in zip(codes, own.hops, strict=True):
-                total = self._scaled(sum((scaled[hop] for hop in hops[1:]), scaled[hops[0]]))
-                total *= STEP * np.sqrt(own.width)
-                self._encode(torch.as_tensor(total, dtype=torch.float32), code[start : start + ROWS])
+            for code, inputs in zip(codes, self._inputs(block, own.hops), strict=True):
+                for here, values in self._values(inputs):
+                    code[start : start + ROWS, here] = values[: len(block)]
+
+        in_threads(fill, range(0, len(rows), ROWS))
         return codes
 
-    @property
-    def _used(self) -> set[int]:
-        return {hop for hops in self.map.hops for hop in hops}
+    def times(self, rows: NDArray[np.int64], columns: NDArray[Any]) -> NDArray[Any]:
+        found = np.zeros((len(rows), columns.shape[1]), dtype=columns.dtype)
+
+        def fill(start: int) -> None:
+            part = found[start : start + ROWS]
+            (inputs,) = self._inputs(rows[start : start + ROWS], self.map.hops[:1])
+            for here, values in self._values(inputs):  # which never become bytes, nor a wide block
+                part += values[: len(part)] @ columns[here]
+
+        in_threads(fill, range(0, len(rows), ROWS))
+        return found
+
+    def _inputs(self, block: NDArray[np.int64], sets: Sequence[tuple[int, ...]]) -> list[NDArray[np.float32]]:
+        """For each set of hops what Ω multiplies: rows with their scale, and zeros up to ROWS."""
+        scaled = {hop: self._scaled(self._filled(hop, block)) for hop in {hop for hops in sets for hop in hops}}
+        found = []
+        for hops in sets:
+            total = self._scaled(sum((scaled[hop] for hop in hops[1:]), scaled[hops[0]]))
+            found.append((total * (STEP * np.sqrt(self.map.width))).astype(np.float32))
+        return found
 
     def _filled(self, hop: int, block: NDArray[np.int64]) -> NDArray[np.float64]:
         """Rows of a hop, and zeros up to ROWS."""
@@ -184,11 +207,13 @@ class _Late(_OnGraph):
         squares = np.maximum(np.einsum("ij,ij->i", inputs @ self.gram, inputs), 0)[:, None]
         return np.asarray(np.divide(inputs, np.sqrt(squares), out=np.zeros_like(inputs), where=squares > 0))
 
-    def _encode(self, inputs: Tensor, code: NDArray[np.uint8]) -> None:
-        """The codes of inputs that have their scale already, of the first rows."""
+    def _values(self, inputs: NDArray[np.float32]) -> Iterator[tuple[slice, NDArray[np.float32]]]:
+        """φ of inputs that have their scale already, some columns at a time, as floats."""
         for columns, omega in self.map.blocks(inputs.shape[1]):
-            values = (inputs @ torch.as_tensor(omega)).clamp_(0, TOP).round_()
-            code[:, columns] = values[: len(code)].to(torch.uint8).numpy()
+            values = inputs @ omega
+            np.clip(values, 0, TOP, out=values)
+            np.rint(values, out=values)
+            yield columns, values
 
 
 def propagation(graph: Graph) -> sparse.csr_array:
@@ -203,9 +228,19 @@ def propagation(graph: Graph) -> sparse.csr_array:
 
 def _hops(step: sparse.csr_array, first: NDArray[np.float32], reach: int) -> list[NDArray[np.float32]]:
     hops = [first]
+    parts = _row_parts(step)
     for _ in range(reach):
-        hops.append(step @ hops[-1])
+        hops.append(np.concatenate(in_threads(lambda part: part @ hops[-1], parts)))
     return hops
+
+
+def _row_parts(matrix: sparse.csr_array) -> list[sparse.csr_array]:
+    """A large matrix cut into PARTS by rows, with about as many entries each; a small one as it is."""
+    if matrix.nnz < PARTS * SMALL:
+        return [matrix]
+    ends = np.searchsorted(matrix.indptr, np.linspace(0, matrix.nnz, PARTS + 1)[1:-1])
+    bounds = [0, *ends.tolist(), matrix.shape[0]]
+    return [matrix[start:end] for start, end in pairwise(bounds)]
 
 
 def _denser(features: Any) -> Any:

@@ -1,5 +1,7 @@
 """NCM: the nearest class mean of random features of propagated node features."""
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -17,9 +19,10 @@ class NearestMean(StatisticsLearner):
         features = HopFeatures([config.hops], config.width, net.seed)
         super().__init__(net, features, ClassStatistics(1, config.width, gram=False))
 
-    def scores_of(self, code: NDArray[np.uint8]) -> Matrix:
+    @property
+    def linear(self) -> tuple[NDArray[Any], Matrix]:
         means = self.statistics.means(0)
-        return np.asarray(code @ means.T - np.einsum("ij,ij->i", means, means) / 2)
+        return means.T, np.einsum("ij,ij->i", means, means) / 2
 
 
 ENTRY = MethodEntry("nearest class mean of random features", "Rebuffi et al., CVPR 2017", MapConfig, NearestMean)

@@ -1,6 +1,7 @@
 """SLDA: linear discriminants with one covariance for all classes (Hayes and Kanan, 2020)."""
 
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,9 +44,9 @@ class Discriminant(StatisticsLearner):
         columns = linalg.solve(covariance, means.T, assume_a="pos", overwrite_a=True)
         return columns, np.einsum("ij,ji->i", means, columns) / 2
 
-    def scores_of(self, code: NDArray[np.uint8]) -> Matrix:
-        columns, offsets = self._weights
-        return np.asarray(code.astype(np.float64) @ columns - offsets)
+    @property
+    def linear(self) -> tuple[NDArray[Any], Matrix]:
+        return self._weights
 
 
 ENTRY = MethodEntry("linear discriminants, one covariance", "Hayes and Kanan, CVPRW 2020", SLDAConfig, Discriminant)

@@ -20,6 +20,7 @@ from torch import Tensor
 from evergraph.errors import DataError
 from evergraph.methods.hop_features import Codes
 from evergraph.replay.usage import MemoryUsage
+from evergraph.threads import in_threads
 
 BLOCK = 1024
 """Rows whose products 32-bit floats add up exactly."""
@@ -151,10 +152,7 @@ class ClassStatistics(Statistics):
             more = max(int(labels.max(initial=-1)) + 1 - len(counts), 0)
             counts, sums = np.pad(counts, (0, more)), np.pad(sums, ((0, 0), (0, more), (0, 0)))
             counts += np.bincount(labels, minlength=len(counts))
-            for index, code in enumerate(codes):
-                _add_class_sums(sums[index], code, labels)
-                if grams:
-                    _add_gram(grams[index], code)
+            _add_rows(grams, sums, codes, labels)
         if sign < 0:
             self._check_learned(counts)
         before = self._unpacked()
@@ -251,6 +249,17 @@ def scattered(values: NDArray[Any], places: NDArray[np.int64], axis: int) -> NDA
     moved = np.zeros_like(values)
     np.moveaxis(moved, axis, 0)[places] = np.moveaxis(values, axis, 0)[: len(places)]
     return moved
+
+
+def _add_rows(grams: list[Matrix], sums: NDArray[np.int64], codes: Codes, labels: NDArray[np.int64]) -> None:
+    """Add rows to the sums of every map; the maps side by side."""
+
+    def add(index: int) -> None:
+        _add_class_sums(sums[index], codes[index], labels)
+        if grams:
+            _add_gram(grams[index], codes[index])
+
+    in_threads(add, range(len(codes)))
 
 
 def _add_gram(total: Matrix, codes: NDArray[np.uint8]) -> None:

@@ -73,11 +73,13 @@ class StatisticsLearner(Learner):
 
     def scores(self, codes: Codes) -> Matrix:
         """One number for each row and each class so far."""
-        return self.scores_of(codes[self.used_map])
+        columns, offsets = self.linear
+        return np.asarray(codes[self.used_map].astype(columns.dtype) @ columns - offsets)
 
+    @property
     @abstractmethod
-    def scores_of(self, code: NDArray[np.uint8]) -> Matrix:
-        """The same from φ of the set of hops in use: (rows, width)."""
+    def linear(self) -> tuple[NDArray[Any], Matrix]:
+        """The scores are φ @ the first of these (width, classes) minus the second (classes)."""
 
     def changed(self) -> None:
         """The sums are others now: whatever was computed from them no longer holds."""
@@ -113,10 +115,9 @@ class StatisticsLearner(Learner):
 
     def logits(self, graph: Graph, rows: NDArray[np.int64] | None = None) -> Tensor:
         every = np.arange(graph.n_nodes) if rows is None else rows
-        on_graph = self.features.only(self.used_map).on(graph)
-        found = [self.scores_of(codes[0]) for _, codes in on_graph.in_blocks(every)]
-        none = np.zeros((0, self.statistics.n_classes))
-        return torch.as_tensor(np.concatenate([none, *found]), dtype=torch.float32)
+        columns, offsets = self.linear
+        found = self.features.only(self.used_map).on(graph).times(every, columns)
+        return torch.as_tensor(found - offsets, dtype=torch.float32)
 
     def lasting_inputs(self, graph: Graph, rows: NDArray[np.int64]) -> NDArray[Any]:
         return self.features(graph, rows).transpose(1, 0, 2)
