@@ -3,7 +3,6 @@
 import re
 import shlex
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -69,12 +68,12 @@ def test_the_commands(company: Path, capsys: pytest.CaptureFixture[str]) -> None
 def given(company: Path) -> dict[str, Any]:
     """What an example may use without making it: a graph in each library's own form."""
     coo = GRAPH.adjacency.tocoo()
-    data = SimpleNamespace(
+    geometric = pytest.importorskip("torch_geometric.data", reason="the example needs evergraph[pyg]")
+    data = geometric.Data(
         x=torch.as_tensor(np.asarray(GRAPH.features)),
         y=torch.as_tensor(GRAPH.labels),
         edge_index=torch.as_tensor(np.stack([coo.row, coo.col]).astype(np.int64)),
         train_mask=torch.as_tensor(TRAIN),
-        num_nodes=GRAPH.n_nodes,
     )
     networkx = pytest.importorskip("networkx", reason="the example needs networkx")
     graph = networkx.karate_club_graph()

@@ -1,7 +1,6 @@
 """Graphs of PyTorch Geometric, there and back."""
 
 import sys
-from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -9,6 +8,7 @@ import pytest
 import torch
 from scipy import sparse
 
+from evergraph import ContinualClassifier
 from evergraph.errors import ConfigError, DataError
 from evergraph.estimator.pyg import from_pyg, to_pyg
 from evergraph.tables import Table, batch_from_tables, to_batch
@@ -16,14 +16,15 @@ from helpers import tiny_graph
 
 
 def data(**changes: Any) -> Any:
-    """What evergraph uses of a torch_geometric Data."""
+    """A Data of torch_geometric."""
+    geometric = pytest.importorskip("torch_geometric.data", reason="evergraph[pyg] is not installed")
     values = {
         "num_nodes": 3,
         "edge_index": torch.tensor([[0, 1, 1], [1, 0, 2]]),
         "x": torch.eye(3),
         "y": torch.tensor([5, 6, 7]),
     }
-    return SimpleNamespace(**{**values, **changes})
+    return geometric.Data(**{**values, **changes})
 
 
 def test_takes_the_data_of_torch_geometric() -> None:
@@ -45,24 +46,10 @@ def test_repeated_edges_count_once() -> None:
     np.testing.assert_array_equal(adjacency.toarray(), [[0, 1, 0], [1, 0, 0], [0, 0, 0]])
 
 
-@pytest.fixture
-def geometric(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A torch_geometric that has as much as is used here, where there is no real one."""
-    package, module = ModuleType("torch_geometric"), ModuleType("torch_geometric.data")
-
-    class Data(SimpleNamespace):
-        def __init__(self, **values: Any) -> None:
-            super().__init__(**{"num_nodes": len(values["y"]), **values})
-
-    module.Data = Data  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "torch_geometric", package)
-    monkeypatch.setitem(sys.modules, "torch_geometric.data", module)
-
-
-@pytest.mark.usefixtures("geometric")
 @pytest.mark.parametrize("directed", [False, True])
 @pytest.mark.parametrize("sparse_features", [False, True])
 def test_a_graph_comes_back_as_it_was(sparse_features: bool, directed: bool) -> None:
+    pytest.importorskip("torch_geometric", reason="evergraph[pyg] is not installed")
     graph = tiny_graph(sparse_features=sparse_features, directed=directed)
     made = to_pyg(graph)
     assert made.edge_index.dtype == torch.int64
@@ -86,8 +73,8 @@ def test_what_is_no_graph_is_one_sentence() -> None:
         from_pyg(3)
 
 
-@pytest.mark.usefixtures("geometric")
 def test_a_batch_goes_there_and_back() -> None:
+    pytest.importorskip("torch_geometric", reason="evergraph[pyg] is not installed")
     adjacency = sparse.csr_array(np.array([[0, 2, 0], [2, 0, 1], [0, 1, 0]], dtype=np.float32))
     batch = to_batch((adjacency, np.eye(3)), ["red", None, "blue"], weighted=True)
     made = to_pyg(batch)
@@ -100,9 +87,30 @@ def test_a_batch_goes_there_and_back() -> None:
     np.testing.assert_array_equal(again.attributes, np.eye(3))
 
 
-@pytest.mark.usefixtures("geometric")
 def test_named_columns_become_features() -> None:
+    pytest.importorskip("torch_geometric", reason="evergraph[pyg] is not installed")
     table = Table("nodes", {"age": np.array([1.0, 2.0, 3.0]), "label": np.array([4, 4, 5])})
     made = to_pyg(batch_from_tables(table, None, ids=np.arange(3)))
     assert made.feature_names == ["age"]
     np.testing.assert_allclose(made.x[:, 0], [-1.2247449, 0, 1.2247449], rtol=1e-6)
+
+
+def test_what_torch_geometric_made_is_learned() -> None:
+    """Weights, a mask, isolated nodes and undirected edges as its own tools give them."""
+    pytest.importorskip("torch_geometric", reason="evergraph[pyg] is not installed")
+    from torch_geometric.data import Data
+    from torch_geometric.transforms import RandomNodeSplit
+    from torch_geometric.utils import to_undirected
+
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 3, 120)
+    source, target = rng.integers(0, 110, (2, 300))  # the last ten nodes have no edge
+    x = torch.as_tensor(np.eye(3)[y] + 0.3 * rng.standard_normal((120, 3)), dtype=torch.float32)
+    made = Data(x=x, y=torch.as_tensor(y), edge_index=to_undirected(torch.as_tensor(np.stack([source, target]))))
+    made = RandomNodeSplit(num_val=20, num_test=40)(made)
+    model = ContinualClassifier(settings={"method": {"width": 64}}).partial_fit(made)
+    assert sorted(model.classes_.tolist()) == [0, 1, 2]
+    assert model.history_[-1].labelled == int(made.train_mask.sum())
+    test = made.test_mask.numpy()
+    assert np.mean(model.predict(made)[test] == y[test]) > 0.8
+    assert made.y.tolist() == y.tolist(), "the data stay as they were"
