@@ -23,6 +23,7 @@ import torch
 
 from evergraph.data.stream import TaskStream, learner_view
 from evergraph.methods import METHODS
+from evergraph.methods.statistics_learner import StatisticsLearner
 from evergraph.runs.build import make_learner, open_stream
 from evergraph.runs.config import RunConfig
 from evergraph.watch import Watch
@@ -33,7 +34,7 @@ LIMITS = {"gem": 6.0, "twp": 6.0}
 
 
 def seconds_per_task(config: RunConfig, stream: TaskStream) -> tuple[list[float], dict[str, int]]:
-    """The seconds of each task, and what the learner keeps in the end."""
+    """The seconds of each task until it can be predicted, and what the learner keeps in the end."""
     learner = make_learner(config, stream.graph.n_features)
     sees_past = METHODS[config.method_name].sees_past
     seconds = []
@@ -41,6 +42,7 @@ def seconds_per_task(config: RunConfig, stream: TaskStream) -> tuple[list[float]
         *past, task = stream.views(index, with_past=sees_past)
         start = time.perf_counter()
         learner.learn(task, past, Watch())
+        _ = learner.linear if isinstance(learner, StatisticsLearner) else None  # these fit when they are asked
         seconds.append(time.perf_counter() - start)
     return seconds, asdict(learner.memory())
 

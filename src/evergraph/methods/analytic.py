@@ -32,6 +32,7 @@ from evergraph.methods.ridge import Fit, Moments, Spectrum
 from evergraph.methods.statistics import Blocks, ClassStatistics, Matrix, Precision, Statistics
 from evergraph.methods.statistics_learner import HopSet, StatisticsLearner, checked_hops
 from evergraph.replay.usage import MemoryUsage
+from evergraph.threads import in_threads
 from evergraph.training.net import Net
 from evergraph.watch import Watch
 
@@ -205,7 +206,8 @@ class Analytic(StatisticsLearner):
             if (index, place) == NONE:
                 by = "generalised cross-validation"
                 index, place, error = self._best(lambda _, scout: scout.generalised_error)
-            fit = Moments.of(self.statistics, index).fit(self.config.strengths[place])
+            strength = self.config.strengths[place]
+            (fit,) = in_threads(lambda at: Moments.of(self.statistics, at).fit(strength), [index])
             if not np.isfinite(fit.weights).all():
                 raise ConvergenceError(
                     f"finite weights are wanted, got others with λ = {fit.penalty:.3g}; raise method.strengths"
@@ -230,10 +232,12 @@ class Analytic(StatisticsLearner):
         error: from the position of a set of hops and its spectrum to the error at a strength.
         """
         strengths = self.config.strengths
-        errors = np.empty((len(self.features.hops), len(strengths)))
-        for index in range(len(errors)):
+
+        def of(index: int) -> list[float]:
             at = error(index, Spectrum(Moments.of(self.statistics, index, SCOUT)))
-            errors[index] = [at(strength) for strength in strengths]
+            return [at(strength) for strength in strengths]
+
+        errors = np.array(in_threads(of, range(len(self.features.hops))))
         errors[np.isnan(errors)] = np.inf
         index = int(errors.min(axis=1).argmin())
         place = int(np.flatnonzero(errors[index] <= MARGIN * errors[index].min())[-1])
