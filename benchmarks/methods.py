@@ -26,6 +26,7 @@ from evergraph.methods import METHODS
 from evergraph.methods.statistics_learner import StatisticsLearner
 from evergraph.runs.build import make_learner, open_stream
 from evergraph.runs.config import RunConfig
+from evergraph.runs.process import keep_freed_memory
 from evergraph.watch import Watch
 
 DATASET = "amazon-computers"
@@ -55,6 +56,7 @@ def configured(method: str, epochs: int) -> RunConfig:
 
 def measure(method: str, epochs: int, threads: int, data_dir: Path | None) -> dict[str, Any]:
     """One method on the whole stream, in this process."""
+    keep_freed_memory()  # as the command line does
     torch.set_num_threads(threads or torch.get_num_threads())
     config = configured(method, epochs)
     stream = open_stream(config, data_dir)

@@ -8,7 +8,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from copy import deepcopy
 from enum import Enum
-from functools import lru_cache
 from typing import Any, Self, TypeAlias
 
 import numpy as np
@@ -155,11 +154,18 @@ class ClassStatistics(Statistics):
             _add_rows(grams, sums, codes, labels)
         if sign < 0:
             self._check_learned(counts)
-        before = self._unpacked()
+        triangles = in_threads(lambda index: self._triangle_with(index, grams[index], sign), range(len(grams)))
         self.widen(len(counts))
         self.counts = self.counts + sign * counts
         self._set_sums(self.sums.astype(np.int64) + sign * sums)
-        self._keep([one + sign * _packed(gram) for one, gram in zip(before, grams, strict=True)])
+        self._keep(triangles)
+
+    def _triangle_with(self, index: int, gram: Matrix, sign: int) -> NDArray[np.float64]:
+        """The lower triangle of the Gram matrix of map `index` with more rows, or fewer."""
+        packed = _packed(gram)
+        packed *= sign
+        packed += self._unpacked(index)
+        return packed
 
     def merge(self, other: Statistics) -> None:
         if not isinstance(other, ClassStatistics) or self._shape() != other._shape():
@@ -167,7 +173,9 @@ class ClassStatistics(Statistics):
             raise DataError(
                 f"statistics of (maps, width, precision) {self._shape()} are wanted, got {came} instead"
             )
-        grams = [one + more for one, more in zip(self._unpacked(), other._unpacked(), strict=True)]
+        grams = [
+            self._unpacked(index).astype(np.float64) + other._unpacked(index) for index in range(len(self._gram))
+        ]
         self.widen(other.n_classes)
         room = self.n_classes - other.n_classes
         self.counts = self.counts + np.pad(other.counts, (0, room))
@@ -210,11 +218,9 @@ class ClassStatistics(Statistics):
         """G of map `index`."""
         return self.scatter(index) * max(int(self.counts.sum()), 1) + self._between(index, self.width)
 
-    def _unpacked(self) -> list[NDArray[Any]]:
-        """The lower triangles of the Gram matrices, as numbers that can be added to."""
-        if self.precision is Precision.EXACT:
-            return [packed.astype(np.float64) for packed in self._gram]
-        return [_packed(self.gram(index)) for index in range(len(self._gram))]
+    def _unpacked(self, index: int) -> NDArray[Any]:
+        """The lower triangle of the Gram matrix of map `index`, as numbers that can be added."""
+        return self._gram[index] if self.precision is Precision.EXACT else _packed(self.gram(index))
 
     def _keep(self, triangles: list[NDArray[np.float64]]) -> None:
         """Keep these lower triangles of Gram matrices, in the precision asked for."""
@@ -277,24 +283,30 @@ def _add_class_sums(total: NDArray[np.int64], codes: NDArray[np.uint8], labels: 
         total[present] += (members @ codes[start : start + BLOCK].astype(np.float32)).astype(np.int64)
 
 
-@lru_cache(4)
-def _triangle(width: int) -> NDArray[np.bool_]:
-    return np.tri(width, dtype=bool)
+def _ends(width: int) -> list[int]:
+    """Where each row of a packed lower triangle ends."""
+    rows = np.arange(1, width + 1)
+    ends: list[int] = (rows * (rows + 1) // 2).tolist()
+    return ends
 
 
 def _packed(matrix: Matrix) -> NDArray[np.float64]:
     """The lower triangle row by row, so that the first features of a map come first."""
-    return matrix[_triangle(len(matrix))]
+    packed = np.empty(len(matrix) * (len(matrix) + 1) // 2)
+    for row, end in enumerate(_ends(len(matrix))):
+        packed[end - row - 1 : end] = matrix[row, : row + 1]
+    return packed
 
 
 def _whole_matrix(packed: NDArray[np.float64], width: int) -> Matrix:
     """The symmetric matrix of a packed lower triangle."""
-    lower = np.zeros((width, width))
-    lower[_triangle(width)] = packed
-    lower += np.tril(lower, -1).T
-    return lower
+    whole = np.empty((width, width))
+    for row, end in enumerate(_ends(width)):
+        whole[row, : row + 1] = whole[: row + 1, row] = packed[end - row - 1 : end]
+    return whole
 
 
 def _whole(values: NDArray[Any]) -> type[np.signedinteger[Any]]:
     """The smaller integer type that holds these whole numbers."""
-    return np.int32 if np.abs(values).max(initial=0) <= np.iinfo(np.int32).max else np.int64
+    largest = max(values.max(initial=0), -values.min(initial=0))
+    return np.int32 if largest <= np.iinfo(np.int32).max else np.int64
