@@ -1,6 +1,10 @@
 """The few errors a user can meet; each message is one sentence: what was wanted, what came, what to do."""
 
 
+class GraphWarning(UserWarning):
+    """Something in a graph is allowed and seldom meant: a column in another unit, edges left out, nodes twice."""
+
+
 class DataError(ValueError):
     """A graph, a file or a download is not what it has to be."""
 

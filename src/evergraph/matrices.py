@@ -61,7 +61,7 @@ def plain_adjacency(
 def forbid_repeated(
     ends: tuple[NDArray[np.int64], NDArray[np.int64]],
     where: Callable[[int], str],
-    advice: str = "remove them or set duplicates to merge",
+    advice: str = "remove them, or merge them (--merge-duplicates, duplicates='merge', merge_duplicates in HTTP)",
 ) -> None:
     """Raise a DataError where an edge is listed more than once; `where` names the place of an edge."""
     order = np.lexsort((np.arange(len(ends[0])), ends[1], ends[0]))

@@ -250,3 +250,28 @@ def test_the_examples_in_the_help_work(
         assert run_main(shlex.split(example)) == 0, (example, capsys.readouterr().err)
         assert capsys.readouterr().out
     assert {path.name for path in tmp_path.iterdir()} >= {"model", "both", "predictions.csv"}
+
+
+def test_predictions_do_not_replace_what_was_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    company = Company(tmp_path)
+    model = str(tmp_path / "model")
+    assert run_main(["learn", "--model", model, *company.files("0"), *SMALL]) == 0
+    nodes = tmp_path / "nodes-1.csv"
+    before = nodes.read_bytes()
+    for name, said in (("nodes-1.csv", "another file than those that are read"), ("p.parquet", "end it in .csv")):
+        assert run_main(["predict", "--model", model, *company.files("1"), "--out", str(tmp_path / name)]) == 2
+        assert said in capsys.readouterr().err
+    assert nodes.read_bytes() == before
+    assert not (tmp_path / "p.parquet").exists()
+
+
+def test_a_mean_says_over_which_classes_it_is(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = [f"n{row},{'ab'[row % 2] if row < 40 else 'cd'[row % 2]},{row % 7}" for row in range(80)]
+    for name, part in (("first", rows[:40]), ("second", rows[40:])):
+        (tmp_path / f"{name}.csv").write_text("id,label,x\n" + "\n".join(part) + "\n")
+        arguments = ["--model", str(tmp_path / "m"), "--nodes", str(tmp_path / f"{name}.csv")]
+        new = ["--method", "finetune", "--holdout", "0.2", "--set", "train.epochs=2"] if name == "first" else []
+        assert run_main(["learn", *arguments, *new]) == 0
+    shown = capsys.readouterr()
+    assert "mean over 2 of 4 classes" in shown.out
+    assert "not tested, as no held-out node of them is there: a, b" in shown.err

@@ -62,7 +62,7 @@ def test_the_commands(company: Path, capsys: pytest.CaptureFixture[str]) -> None
         assert run_main(arguments) == 0, (line, capsys.readouterr().err)
     assert (company / "predictions.csv").read_text().startswith("id,label,probability,margin\n")
     assert (company / "history.png").stat().st_size > 5000
-    assert "exactly: the model is as if it had never seen them" in capsys.readouterr().out
+    assert "exactly: the sums are as if they had never been learned" in capsys.readouterr().out
 
 
 def given(company: Path) -> dict[str, Any]:

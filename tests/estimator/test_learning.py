@@ -11,7 +11,7 @@ from scipy import sparse
 from sklearn.base import clone
 
 from evergraph import ContinualClassifier, load_dataset
-from evergraph.errors import ConfigError, DataError
+from evergraph.errors import ConfigError, DataError, GraphWarning
 from evergraph.estimator.calibration import fitted_temperature, probabilities
 from evergraph.estimator.held_out import Outcome
 from evergraph.estimator.keys import checksums, node_keys, row_keys
@@ -446,3 +446,91 @@ def test_what_is_allowed_and_seldom_meant_is_remarked_on() -> None:
     lonely = (sparse.csr_array((80, 80)), graph.features)
     assert "no edges were given" in model.answers(lonely).remarks[-1]
     assert not any("no edges" in remark for remark in model.answers(pair).remarks)
+
+
+# what a new user mixed up
+
+
+def noisy(n: int = 60) -> tuple[Any, NDArray[np.float32]]:
+    graph = tiny_graph((n // 2, n // 2))
+    assert isinstance(graph.features, np.ndarray)
+    return graph.adjacency, graph.features
+
+
+@pytest.mark.parametrize(
+    ("first", "later"),
+    [
+        (["3", "7"], [3, 7]),
+        ([3, 7], ["3", "7"]),
+        (["3", "7"], ["3.0", "7.0"]),
+        (["True", "False"], [True, False]),
+        ([True, False], ["True", "False"]),
+    ],
+)
+def test_one_label_written_in_two_ways_is_one_class(first: list[Any], later: list[Any]) -> None:
+    pair = noisy()
+    model = ContinualClassifier(**FAST).partial_fit(pair, first * 30, ids=np.arange(60))
+    right = model.score(pair, first * 30)
+    assert model.score(pair, later * 30) == right
+    model.partial_fit(pair, later * 30, ids=np.arange(100, 160))
+    assert model.classes_.tolist() == sorted(first)
+
+
+def test_one_batch_with_two_ways_to_write_a_label_has_one_class() -> None:
+    labels = ["1", "1.0", "other"] * 20
+    model = ContinualClassifier(**FAST).partial_fit(noisy(), labels)
+    assert model.classes_.tolist() == ["1", "other"]
+
+
+@pytest.mark.parametrize(("first", "later"), [([0, 1], [True, False]), ([True, False], [0, 2]), ([0, True], None)])
+def test_numbers_and_truth_values_are_not_mixed(first: list[Any], later: list[Any] | None) -> None:
+    model = ContinualClassifier(**FAST)
+    if later is not None:
+        model.partial_fit(noisy(), first * 30, ids=np.arange(60))
+    with pytest.raises(DataError, match="labels must be"):
+        model.partial_fit(noisy(), (later or first) * 30, ids=np.arange(100, 160))
+
+
+def test_python_is_warned_as_the_command_line_is() -> None:
+    pandas = pytest.importorskip("pandas", reason="frames need pandas")
+    frame = pandas.DataFrame({"id": np.arange(60) + 7, "age": noisy()[1][:, 0], "topic": ["a", "b"] * 30})
+    model = ContinualClassifier(**FAST).partial_fit(frame, label_column="topic")
+    with pytest.warns(GraphWarning, match="'age' is unlike the first batch's"):
+        model.predict(frame.assign(age=frame.age * 1000), label_column="topic")
+    with pytest.warns(GraphWarning, match="'age' is unlike the first batch's"):
+        model.predict_proba(frame.assign(age=frame.age * 1000), label_column="topic")
+
+
+def test_edges_unlike_those_learned_are_remarked_on() -> None:
+    adjacency, features = noisy()
+    weighted = sparse.csr_array(adjacency * 3.0)
+    labels = ["a", "b"] * 30
+    model = ContinualClassifier(**FAST).partial_fit((weighted, features), labels, weighted=True)
+    assert model.answers((weighted, features), weighted=True).remarks == ()
+    assert "these edges have no weights, though the model has learned with weights" in (
+        model.answers((adjacency, features)).remarks
+    )
+    model = ContinualClassifier(**FAST).partial_fit((adjacency, features), labels, directed=True)
+    assert "these edges have no directions, though the model has learned with them" in (
+        model.answers((adjacency, features)).remarks
+    )
+    model = ContinualClassifier(**FAST).partial_fit((adjacency, features), labels)
+    assert "these edges have directions, though the model has learned without them" in (
+        model.answers((adjacency, features), directed=True).remarks
+    )
+
+
+def test_a_class_called_unknown_is_not_mixed_up_with_no_answer() -> None:
+    model = ContinualClassifier(**FAST).partial_fit(noisy(), ["unknown", "b"] * 30)
+    assert not model.answers(noisy()).unknown.any()
+    with pytest.raises(ConfigError, match="cannot be told from no answer"):
+        model.answers(noisy(), 0.9)
+
+
+def test_labels_in_another_order_than_the_nodes_are_refused() -> None:
+    pandas = pytest.importorskip("pandas", reason="frames need pandas")
+    frame = pandas.DataFrame({"id": [f"n{row}" for row in range(60)], "age": noisy()[1][:, 0]})
+    y = pandas.Series(["a", "b"] * 30, index=frame["id"])
+    ContinualClassifier(**FAST).partial_fit(frame, y)
+    with pytest.raises(DataError, match="labels must be in the order of the nodes"):
+        ContinualClassifier(**FAST).partial_fit(frame, y.iloc[::-1])

@@ -114,3 +114,25 @@ def test_what_torch_geometric_made_is_learned() -> None:
     test = made.test_mask.numpy()
     assert np.mean(model.predict(made)[test] == y[test]) > 0.8
     assert made.y.tolist() == y.tolist(), "the data stay as they were"
+
+
+def test_nodes_with_n_id_or_ids_are_known_again() -> None:
+    rng = np.random.default_rng(0)
+    made = data(
+        num_nodes=None,
+        x=torch.as_tensor(rng.standard_normal((40, 3)), dtype=torch.float32),
+        y=torch.arange(40) % 2,
+        n_id=torch.arange(40) + 1000,
+    )
+    model = ContinualClassifier(settings={"method": {"width": 16}}).partial_fit(made)
+    with pytest.raises(DataError, match="nodes that were not learned before are wanted"):
+        model.partial_fit(made)
+    del made.n_id
+    with pytest.raises(DataError, match="nodes that were not learned before are wanted"):
+        model.partial_fit(made, ids=np.arange(40) + 1000)
+
+
+@pytest.mark.parametrize("mask", [torch.ones(3, 10, dtype=torch.bool), torch.tensor([0, 2]), torch.ones(3)])
+def test_a_mask_that_is_none_is_one_sentence(mask: torch.Tensor) -> None:
+    with pytest.raises(DataError, match=r"train_mask must be true or false for each of the 3 nodes, got"):
+        to_batch(data(train_mask=mask))

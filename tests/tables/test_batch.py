@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from evergraph.errors import DataError
+from evergraph.errors import ConfigError, DataError
 from evergraph.tables import Batch, Duplicates, Table, batch_from_tables, read_batch
 from helpers import one_sentence
 
@@ -41,12 +41,13 @@ def test_direction_weights_loops_and_repeated_edges(tmp_path: Path) -> None:
     plain = batch(tmp_path, edges=edges)
     assert plain.adjacency.toarray().tolist() == [[0, 1, 0], [1, 0, 0], [0, 0, 0]]
     assert plain.remarks == (
-        "edges.csv: edge weights are not used; name their column (weight_column) to use them",
+        "edges.csv: edge weights are not used; name their column (--weight-column, weight_column) to use them",
         "edges.csv: columns that are not used: 'since'",
         "edges.csv: 1 self-loops left out",
     )
     weighted = batch(tmp_path, edges=edges, weight_column="weight")
     assert weighted.adjacency.toarray().tolist() == [[0, 3, 0], [3, 0, 0], [0, 0, 0]]
+    assert "1 pairs are listed both ways with different weights, of which the larger counts" in weighted.remarks[1]
     directed = batch(tmp_path, edges=edges, weight_column="weight", directed=True)
     assert directed.adjacency.toarray().tolist() == [[0, 2, 0], [3, 0, 0], [0, 0, 0]]
     twice = "source,target,weight\nann,bob,2\nann,bob,3\n"
@@ -160,3 +161,30 @@ def test_ids_beyond_64_bits_are_text() -> None:
     ids = np.array([1, 2**80, 10**400, None], dtype=object)[:-1]
     found = batch_from_tables(Table("nodes", {"id": ids}), None)
     assert found.ids.tolist() == ["1", str(2**80), str(10**400)]
+
+
+def test_ids_that_were_in_a_column_of_floats_are_the_same_ids(tmp_path: Path) -> None:
+    found = batch(tmp_path, "id,a\n3.0,1\n70.0,2\n", "source,target\n3.0,70.0\n")
+    assert found.id_text() == ["3", "70"]
+    mixed = batch(tmp_path, "id,a\n3.0,1\n3.5,2\n", "source,target\n3.0,3.5\n")
+    assert mixed.id_text() == ["3.0", "3.5"]
+
+
+def test_words_for_no_label_are_missing_and_said(tmp_path: Path) -> None:
+    found = batch(tmp_path, "id,label,a\n1,NA,1\n2,red,2\n3,null,2\n4,,2\n", "source,target\n1,2\n")
+    assert found.labels.tolist() == [None, "red", None, None]
+    assert found.remarks[0].startswith("nodes.csv: 2 labels 'NA', 'null' are taken as missing")
+
+
+def test_a_label_column_that_is_not_there_is_said(tmp_path: Path) -> None:
+    found = batch(tmp_path, label_column="tpoic", label_optional=True)
+    assert found.remarks[0] == "nodes.csv has no column 'tpoic', so no label is compared"
+
+
+def test_duplicates_are_one_of_two(tmp_path: Path) -> None:
+    twice = "source,target\nann,bob\nann,bob\n"
+    assert batch(tmp_path, edges=twice, duplicates="merge").adjacency.nnz == 2
+    with pytest.raises(DataError, match="repeated edges"):
+        batch(tmp_path, edges=twice, duplicates="error")
+    with pytest.raises(ConfigError, match='duplicates must be "error" or "merge", got \'mend\''):
+        batch(tmp_path, edges=twice, duplicates="mend")

@@ -124,7 +124,7 @@ def test_far_values_are_cut_and_said() -> None:
 
 
 @pytest.mark.parametrize("first", [AGE, np.exp(AGE / 8)], ids=["plain", "wide range"])
-@pytest.mark.parametrize("factor", [1000, 1 / 1000], ids=["larger", "smaller"])
+@pytest.mark.parametrize("factor", [1000, 1 / 1000, 1 / 100], ids=["larger", "smaller", "in hundreds"])
 def test_another_unit_is_asked_about(first: NDArray[np.float64], factor: float) -> None:
     schema = FeatureSchema.fit(batch(revenue=first, age=AGE))
     _, remarks = schema.encode_with_remarks(batch(revenue=first * factor, age=AGE))
@@ -135,6 +135,14 @@ def test_another_unit_is_asked_about(first: NDArray[np.float64], factor: float) 
     assert not schema.encode_with_remarks(batch(revenue=first[:20], age=AGE[:20]))[1]
     few = schema.encode_with_remarks(batch(revenue=first[:5] / 1000, age=AGE[:5]))[1]
     assert not few, "five values alike are no reason to ask"
+
+
+def test_years_instead_of_months_are_asked_about() -> None:
+    schema = FeatureSchema.fit(batch(age=AGE))
+    assert "is it in the same unit?" in schema.encode_with_remarks(batch(age=AGE / 12))[1][0]
+    assert not schema.encode_with_remarks(batch(age=AGE * 1.2))[1]
+    older = schema.model_copy(update={"columns": (schema.columns[0].model_copy(update={"quantiles": None}),)})
+    assert not older.encode_with_remarks(batch(age=AGE * 1.2))[1]
 
 
 def test_what_is_unlike_in_many_columns_is_said_once() -> None:

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -10,7 +11,7 @@ import typer
 
 from evergraph.cli.console import STDERR, STDOUT, counted, note, print_json
 from evergraph.cli.options import AsJson, Plugins, SetOption
-from evergraph.errors import ConfigError, DataError
+from evergraph.errors import ConfigError, DataError, GraphWarning
 
 if TYPE_CHECKING:
     from evergraph.estimator.classifier import ContinualClassifier
@@ -67,6 +68,10 @@ def learn_command(
     category: Annotated[
         list[str] | None, typer.Option(help="Column of categories, not of numbers, new model; may be given again.")
     ] = None,
+    number: Annotated[
+        list[str] | None,
+        typer.Option(help="Column of numbers, not of flags or categories, new model."),
+    ] = None,
     like: Annotated[
         Path | None, typer.Option(help="Folder of a model whose settings and columns a new model gets, to merge.")
     ] = None,
@@ -83,6 +88,8 @@ def learn_command(
     arguments: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
     if category:
         arguments["categories"] = tuple(category)
+    if number:
+        arguments["numbers"] = tuple(number)
     if settings:
         arguments["settings"] = _sections(settings)
     if like is not None:
@@ -103,7 +110,9 @@ def learn_command(
         else:
             classifier = ContinualClassifier(**arguments)
         fresh = not place.exists
-        classifier.partial_fit(batch)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", GraphWarning)  # the remarks are printed below
+            classifier.partial_fit(batch)
         classifier.save_in(place)
     step = classifier.history_[-1]
     if as_json:
@@ -114,7 +123,7 @@ def learn_command(
     for remark in step.remarks:
         note(remark)
     STDOUT.print(_told(step), highlight=False, soft_wrap=True)
-    _print_classes(step)
+    _print_classes(step, classifier.classes_.tolist())
     STDOUT.print(f"{model}: {classifier}"[: 10**4], markup=False, highlight=False, soft_wrap=True)
 
 
@@ -146,13 +155,15 @@ def predict_command(
     from evergraph.files import write_atomically
 
     files = locals()
+    _check_out(out, nodes, edges)
     classifier = ContinualClassifier.load(model)
     batch = _read(files, label_optional=True)
     answers = classifier.answers(batch, unknown)
     if out is not None:
         write_atomically(out, _csv(batch, answers))
     labelled = np.flatnonzero(batch.labelled)
-    right = sum(answers.labels[row] == batch.labels[row] for row in labelled)
+    truth = classifier.spelled(batch.labels)
+    right = sum(answers.labels[row] == truth[row] and not answers.unknown[row] for row in labelled)
     facts = {
         "nodes": batch.n_nodes,
         "unknown": int(np.sum(answers.unknown)),
@@ -224,7 +235,7 @@ def inspect_command(
         "bytes: " + ", ".join(f"{name} {size:,}" for name, size in classifier.memory_.items()), highlight=False
     )
     _print_steps(steps)
-    _print_classes(steps[-1])
+    _print_classes(steps[-1], classifier.classes_.tolist())
     if picture is not None:
         STDOUT.print(f"{picture}", markup=False, highlight=False, soft_wrap=True)
 
@@ -320,9 +331,13 @@ def _sections(settings: Sequence[str]) -> dict[str, Any]:
 
 
 def _option(argument: str) -> str:
-    return {"random_state": "seed", "reject": "unknown", "categories": "category", "settings": "set"}.get(
-        argument, argument
-    )
+    return {
+        "random_state": "seed",
+        "reject": "unknown",
+        "categories": "category",
+        "numbers": "number",
+        "settings": "set",
+    }.get(argument, argument)
 
 
 def _ids(path: Path) -> list[str]:
@@ -335,6 +350,15 @@ def _ids(path: Path) -> list[str]:
     if not found:
         raise DataError(f"at least one id is wanted, got an empty file {path} instead")
     return found
+
+
+def _check_out(out: Path | None, *inputs: Path | None) -> None:
+    if out is None:
+        return
+    if any(one is not None and one.exists() and out.exists() and out.samefile(one) for one in inputs):
+        raise ConfigError(f"--out must be another file than those that are read, got {out} instead")
+    if out.suffix.lower() in (".parquet", ".gz", ".tsv"):
+        raise ConfigError(f"--out must be a CSV file, got {out} instead; end it in .csv")
 
 
 def _forbid_new(model: Path) -> None:
@@ -365,7 +389,7 @@ def _told(step: "Step") -> str:
     )
 
 
-def _print_classes(step: "Step") -> None:
+def _print_classes(step: "Step", classes: Sequence[Any]) -> None:
     from rich.table import Table
 
     if not step.classes:
@@ -381,7 +405,12 @@ def _print_classes(step: "Step") -> None:
         table.add_row(str(entry.label), f"{entry.nodes}", f"{100 * entry.accuracy:.1f}", change)
     STDOUT.print(table, markup=False)
     if step.accuracy is not None:
-        STDOUT.print(f"mean over classes {100 * step.accuracy:.1f} %", highlight=False)
+        tested = {entry.label for entry in step.classes}
+        others = [str(label) for label in classes if label not in tested]
+        over = "classes" if not others else f"{len(tested)} of {len(classes)} classes"
+        STDOUT.print(f"mean over {over} {100 * step.accuracy:.1f} %", highlight=False)
+        if others:
+            note(f"not tested, as no held-out node of them is there: {', '.join(others[:12])}")
     if step.untested:
         note(f"{step.untested:,} held-out nodes are not in this graph and were not tested")
     if step.rejection is not None:

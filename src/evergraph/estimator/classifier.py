@@ -1,6 +1,7 @@
 """ContinualClassifier: learn a growing graph batch by batch, predict, forget, merge, save, load."""
 
-from collections.abc import Collection, Mapping
+import warnings
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
@@ -8,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from evergraph.errors import ConfigError, DataError
+from evergraph.errors import ConfigError, DataError, GraphWarning
 from evergraph.estimator.history import Step
 from evergraph.estimator.learned import UNKNOWN, Answers, Forgotten, Learned, n_inputs
 from evergraph.estimator.settings import run_config
@@ -18,7 +19,7 @@ from evergraph.models.folder import WAIT_SECONDS
 from evergraph.runs.build import make_learner
 from evergraph.runs.config import RunConfig
 from evergraph.tables import Batch, FeatureSchema, to_batch
-from evergraph.tables.labels import Labels
+from evergraph.tables.labels import Labels, labels_of
 from evergraph.watch import Watch
 
 
@@ -96,6 +97,7 @@ class ContinualClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         learned = self._begun(batch) if self._is_new else self._learned
         learned.learn(batch, watch or Watch())
         self._learned = learned
+        _warn(learned.history[-1].remarks)
         return self
 
     @property
@@ -129,7 +131,10 @@ class ContinualClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if self.reject is not None and self.reject_below is not None:
             raise ConfigError("reject or reject_below is wanted, got both; set one of them")
         if self.reject and not self.holdout:
-            raise ConfigError("reject needs nodes kept aside, got holdout=0; raise it, or set reject_below")
+            raise ConfigError(
+                "reject (--unknown) needs nodes kept aside, got holdout=0 (--holdout 0); raise it, or set "
+                "reject_below in Python"
+            )
         return Answers(self.holdout, self.random_state, self.reject, self.reject_below)
 
     def forget(self, graph: Any, nodes: ArrayLike, *, batch: int | None = None, **options: Any) -> Forgotten:
@@ -166,11 +171,18 @@ class ContinualClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def predict(self, graph: Any, **options: Any) -> NDArray[Any]:
         """The class of each node as it was called in learning; "unknown" (-1 for numbers) where reject says so."""
-        return self.answers(graph, **options).labels
+        found = self.answers(graph, **options)
+        _warn(found.remarks)
+        return found.labels
 
     def answers(self, graph: Any, below: float | None = None, **options: Any) -> Answer:
         """Labels with their probabilities; below: the least probability of an answer, instead of the model's."""
         learned = self._fitted
+        if below and UNKNOWN[0] in learned.classes:
+            raise ConfigError(
+                f"a class called {UNKNOWN[0]!r} cannot be told from no answer, got {below} as the least "
+                "probability of one; leave it out"
+            )
         prepared = learned.prepare(to_batch(graph, **options))
         found = learned.probabilities(prepared.graph)
         best = found.argmax(axis=1)
@@ -199,10 +211,16 @@ class ContinualClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         rows = np.flatnonzero(batch.labelled)
         if not len(rows):
             raise DataError("nodes with labels are wanted to score, got none; give y or name the column of labels")
-        return float(np.mean(self.predict(batch)[rows] == batch.labels[rows]))
+        return float(np.mean(self.predict(batch)[rows] == self.spelled(batch.labels)[rows]))
+
+    def spelled(self, labels: Labels) -> NDArray[np.object_]:
+        """Labels as the classes are called here: 3, "3" and "3.0" are one name, that of the first batch."""
+        return self._fitted.spelled(labels_of(labels, len(np.asarray(labels, dtype=object))))
 
     def _graph(self, graph: Any, options: Mapping[str, Any]) -> Any:
-        return self._fitted.prepare(to_batch(graph, **options)).graph
+        prepared = self._fitted.prepare(to_batch(graph, **options))
+        _warn(prepared.remarks)
+        return prepared.graph
 
     # what was learned
 
@@ -360,3 +378,8 @@ class ContinualClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 def _as_given(params: Mapping[str, Any]) -> dict[str, Any]:
     """Arguments as they were before JSON."""
     return {name: tuple(value) if isinstance(value, list) else value for name, value in params.items()}
+
+
+def _warn(remarks: Sequence[str]) -> None:
+    for remark in remarks:
+        warnings.warn(remark, GraphWarning, stacklevel=3)

@@ -40,6 +40,8 @@ class Step(Settings):
     held_out: int = 0
     known: int = 0
     edges: int = 0
+    weighted: bool = False
+    directed: bool = False
     new_classes: tuple[str | int, ...] = ()
     returning_classes: tuple[str | int, ...] = ()
     classes: tuple[ClassAccuracy, ...] = ()

@@ -25,6 +25,7 @@ from evergraph.methods.statistics_learner import StatisticsLearner
 from evergraph.runs.build import make_learner
 from evergraph.runs.config import RunConfig
 from evergraph.tables import Batch, FeatureSchema
+from evergraph.tables.labels import plain
 from evergraph.watch import Watch
 
 Label = str | int
@@ -114,9 +115,34 @@ class Learned:
             features = _with_constant(features)
         hidden = np.full(batch.n_nodes, HIDDEN, dtype=np.int64)
         graph = Graph(batch.adjacency, features, hidden, np.arange(batch.n_nodes), directed=batch.directed)
-        if not batch.adjacency.nnz and any(step.edges for step in self.history):
-            remarks = (*remarks, "no edges were given, though the model has learned with edges")
+        remarks = (*remarks, *self._otherwise(batch))
         return Prepared(batch, graph, self.batches if came_in is None else came_in, (*batch.remarks, *remarks))
+
+    def _otherwise(self, batch: Batch) -> list[str]:
+        """In what the edges are unlike those that were learned."""
+        learned = [step for step in self.history if step.edges]
+        if not learned:
+            return []
+        if not batch.adjacency.nnz:
+            return ["no edges were given, though the model has learned with edges"]
+        found = []
+        if any(step.weighted for step in learned) and not _weighted(batch):
+            found.append("these edges have no weights, though the model has learned with weights")
+        if any(step.directed for step in learned) != batch.directed:
+            now, then = ("have", "without") if batch.directed else ("have no", "with")
+            found.append(f"these edges {now} directions, though the model has learned {then} them")
+        return found
+
+    def spelled(self, labels: NDArray[np.object_]) -> NDArray[np.object_]:
+        """Labels as the classes are called: 3, "3" and "3.0" are one name, that of the first batch."""
+        known: dict[str, object] = {plain(name): name for name in self.classes}
+        here = {(type(label), label) for label in labels.tolist() if label is not None}
+        text = isinstance(self.classes[0], str) if self.classes else None
+        for _, label in sorted(here, key=lambda one: (len(str(one[1])), str(one[1]))):
+            known.setdefault(plain(label), label if text is None else _as_text_or_number(label, text))
+        spelled = labels.copy()
+        spelled[:] = [None if label is None else known[plain(label)] for label in labels.tolist()]
+        return spelled
 
     def plan(self, prepared: Prepared) -> Plan:
         """Which nodes to learn; DataError where there are none or where one was learned as another class."""
@@ -126,7 +152,7 @@ class Learned:
             raise DataError(
                 "nodes with labels are wanted, got none; name their column (--label-column, label_column) or give y"
             )
-        names: list[Label] = batch.labels[labelled].tolist()
+        names: list[Label] = self.spelled(batch.labels[labelled]).tolist()
         self._check_names(names)
         classes = [*self.classes, *sorted(set(names) - set(self.classes), key=_sortable)]
         index = {name: place for place, name in enumerate(classes)}
@@ -152,6 +178,11 @@ class Learned:
             raise DataError(
                 f"labels must be {wanted} as in the first batch, got {names[0]!r} instead; give them as they were"
             )
+        flags = [name for name in names if isinstance(name, bool)]
+        if flags and (len(flags) < len(names) or (self.classes and not isinstance(self.classes[0], bool))):
+            raise DataError(f"labels must be of one kind, got {flags[0]} among numbers instead; use names")
+        if not flags and self.classes and isinstance(self.classes[0], bool):
+            raise DataError(f"labels must be True or False as in the first batch, got {names[0]!r} instead")
         rejecting = self.answers.reject is not None or self.answers.reject_below is not None
         if rejecting and UNKNOWN[0] in names:
             raise DataError(
@@ -218,6 +249,8 @@ class Learned:
             new_classes=tuple(self.classes[old:]),
             returning_classes=tuple(self.classes[label] for label in returning),
             edges=batch.adjacency.nnz,
+            weighted=_weighted(batch),
+            directed=batch.directed,
             remarks=(*prepared.remarks, *self._doubts(batch)),
         )
         self._record(step, prepared, begun, novel)
@@ -280,7 +313,7 @@ class Learned:
             labels = self.ledger.labels[place[learned]].astype(np.int64)
             with self._restored():
                 self.learner.forget(self.view(prepared, rows[learned], labels))
-            statement = "exactly: the model is as if it had never seen them" if exact else ROUNDED
+            statement = EXACTLY if exact else ROUNDED
         else:
             dropped = self.learner.drop(keys)
             statement = f"{dropped:,} of them were kept for replay and are gone; {WEIGHTS}"
@@ -429,6 +462,7 @@ class Learned:
 UNKNOWN: tuple[str, int] = ("unknown", -1)
 """The answer for nodes unlike anything learned, where classes are text and where they are numbers."""
 WEIGHTS = "what the weights learned from them stays, and only learning anew without them removes it"
+EXACTLY = "exactly: the sums are as if they had never been learned; neighbours keep what they had from them"
 ROUNDED = "their rows are subtracted from sums that are rounded, so traces below the rounding stay"
 
 
@@ -443,6 +477,17 @@ def _with_constant(features: Features) -> Features:
     if isinstance(features, np.ndarray):
         return np.hstack([features, ones])
     return sparse.csr_array(sparse.hstack([features, sparse.csr_array(ones)]))
+
+
+def _as_text_or_number(label: Any, text: bool) -> Any:
+    """A new label as the others are: text, or a whole number where it is one."""
+    if text:
+        return str(label)
+    return int(label) if isinstance(label, str) and label.isdecimal() and plain(label) == label else label
+
+
+def _weighted(batch: Batch) -> bool:
+    return bool(np.any(batch.adjacency.data != 1))
 
 
 def _sortable(name: Label) -> tuple[str, Label]:

@@ -57,7 +57,23 @@ def to_batch(graph: Any, labels: Labels | None = None, **options: Any) -> Batch:
             "a graph is wanted: a Batch, a PyG Data, a NetworkX graph, a pair of pandas frames (nodes, edges) or a "
             f"pair (adjacency, features), got {type(graph).__name__} instead"
         )
-    return batch if labels is None else batch.with_labels(labels)
+    if labels is None:
+        return batch
+    _check_order(graph, labels)
+    return batch.with_labels(labels)
+
+
+def _check_order(graph: Any, labels: Any) -> None:
+    """DataError for a column of pandas in another order than the nodes: labels are taken by position."""
+    nodes = graph[0] if isinstance(graph, tuple | list) else graph
+    if not (_is_frame(nodes) and hasattr(labels, "index") and hasattr(labels, "iloc")) or len(labels) != len(nodes):
+        return
+    wanted = [nodes.index, *([nodes[ID]] if ID in nodes.columns else [])]
+    came = labels.index.tolist()
+    if came == list(range(len(came))) or any(came == list(index) for index in wanted):
+        return
+    if any(set(came) == set(index) for index in wanted):
+        raise DataError("labels must be in the order of the nodes, got a column in another order; use y.loc[ids]")
 
 
 def _is_frame(value: object) -> bool:
@@ -242,10 +258,12 @@ def _times(times: ArrayLike, n_nodes: int) -> NDArray[np.float64] | NDArray[np.i
 # PyTorch Geometric
 
 
-def batch_from_pyg(data: Any, *, directed: bool = False, weighted: bool = False) -> Batch:
-    """A torch_geometric Data: edge_index, and x, y, train_mask and edge_weight where it has them.
+def batch_from_pyg(
+    data: Any, *, ids: ArrayLike | None = None, directed: bool = False, weighted: bool = False
+) -> Batch:
+    """A torch_geometric Data: edge_index, and x, y, train_mask, edge_weight and n_id where it has them.
 
-    Labels outside of train_mask are missing, and so is -1.
+    Labels outside of train_mask are missing, and so is -1. n_id, or the ids given, say which node it is.
     """
     if getattr(data, "edge_index", None) is None:
         raise DataError(
@@ -266,6 +284,7 @@ def batch_from_pyg(data: Any, *, directed: bool = False, weighted: bool = False)
         adjacency,
         None if x is None else _array(x),
         None if y is None else _pyg_labels(data, _array(y)),
+        ids=_array(data.n_id) if ids is None and getattr(data, "n_id", None) is not None else ids,
         directed=directed,
         weighted=weighted,
     )
@@ -287,7 +306,13 @@ def _pyg_labels(data: Any, labels: NDArray[Any]) -> NDArray[np.object_]:
     named = labels_of(labels, int(data.num_nodes))
     mask = getattr(data, "train_mask", None)
     if mask is not None:
-        named[~_array(mask).astype(bool)] = None
+        chosen = _array(mask)
+        if chosen.shape != named.shape or chosen.dtype.kind != "b":
+            raise DataError(
+                f"train_mask must be true or false for each of the {len(named):,} nodes, got {chosen.dtype} of "
+                f"shape {chosen.shape} instead; take one split of it"
+            )
+        named[~chosen] = None
     return named
 
 

@@ -1,5 +1,6 @@
 """Batch: nodes with their ids, labels, times and attributes, and the edges between them, as they arrive."""
 
+import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
@@ -12,13 +13,15 @@ from scipy import sparse
 
 from evergraph.errors import ConfigError, DataError
 from evergraph.matrices import Features, adjacency_from_edges, forbid_repeated, plain_adjacency
-from evergraph.tables.labels import Labels, label_values, labels_of
+from evergraph.tables.labels import Labels, gaps_by_name, label_values, labels_of
 from evergraph.tables.reading import read_table
 from evergraph.tables.table import Table
 from evergraph.tables.values import MISSING, Content, is_missing
 
 ID, LABEL, TIME, SOURCE, TARGET, WEIGHT = "id", "label", "time", "source", "target", "weight"
 """The columns that are looked for where none are named."""
+FLOATED = re.compile(r"-?(0|[1-9][0-9]*)\.0")
+"""A whole number as it is written in a column of numbers with a point."""
 
 
 class Duplicates(Enum):
@@ -136,13 +139,18 @@ def batch_from_tables(
     """
     if ids is None:
         id_column = ID if id_column is None else id_column
-        ids = checked_ids(nodes.column(id_column, "; name the column of ids (id_column)"), nodes, id_column)
+        advice = "; name the column of ids (--id-column, id_column)"
+        ids = checked_ids(nodes.column(id_column, advice), nodes, id_column)
+    asked = label_column
     label_column = _present(nodes, label_column, LABEL, optional=label_optional)
     time_column = _present(nodes, time_column, TIME, optional=False)
     left_out = _left_out(nodes, id_column, label_column, time_column, ignore)
     names = [name for name in nodes.columns if name not in left_out]
     labels = np.full(len(ids), None, dtype=object) if label_column is None else label_values(nodes, label_column)
     times = None if time_column is None else time_values(nodes, time_column)
+    said = () if label_column is None else gaps_by_name(nodes, label_column)
+    if asked is not None and label_column is None:
+        said = (f"{nodes.name} has no column {asked!r}, so no label is compared",)
     adjacency, remarks = edge_adjacency(
         edges,
         ids,
@@ -159,7 +167,7 @@ def batch_from_tables(
         times=times,
         directed=directed,
         left_out=left_out,
-        remarks=remarks,
+        remarks=(*said, *remarks),
     )
 
 
@@ -224,6 +232,8 @@ def _comparable(column: NDArray[Any], table: Table | None = None, name: str = ID
     values = column.tolist()
     if set(map(type, values)) == {str}:
         text = [value.strip() for value in values]
+        if all(map(FLOATED.fullmatch, text)):  # whole numbers that were in one column with a gap once
+            text = [value.removesuffix(".0") for value in text]
         if MISSING.isdisjoint(text):
             return np.array([*text, None], dtype=object)[:-1]
     for row, value in enumerate(values):
@@ -274,7 +284,13 @@ def _rows_of(ids: NDArray[Any], wanted: NDArray[Any]) -> NDArray[np.int64]:
         place = np.minimum(np.searchsorted(ids[order], wanted), len(ids) - 1)
         return np.where(ids[order[place]] == wanted, order[place], -1)
     rows = {str(node): row for row, node in enumerate(ids.tolist())}
-    return np.fromiter((rows.get(str(node), -1) for node in wanted.tolist()), dtype=np.int64, count=len(wanted))
+    found = (rows.get(text, rows.get(_otherwise(text), -1)) for text in map(str, wanted.tolist()))
+    return np.fromiter(found, dtype=np.int64, count=len(wanted))
+
+
+def _otherwise(text: str) -> str:
+    """The other way to write a whole number: 3.0 for 3, and 3 for 3.0."""
+    return text.removesuffix(".0") if FLOATED.fullmatch(text) else f"{text}.0"
 
 
 def edge_ends(
@@ -283,7 +299,7 @@ def edge_ends(
     """The rows of both ends of each edge; an end that the node table does not have raises."""
     found = []
     for end, name in zip((SOURCE, TARGET), columns, strict=True):
-        advice = "" if name != end else f"; name the column of {end} ids ({end}_column)"
+        advice = "" if name != end else f"; name the column of {end} ids (--{end}-column, {end}_column)"
         wanted = _comparable(edges.column(name, advice), edges, name)
         rows = _rows_of(ids, wanted)
         unknown = np.flatnonzero(rows < 0)
@@ -317,12 +333,14 @@ def edge_adjacency(
     duplicates: Duplicates,
 ) -> tuple[sparse.csr_array, tuple[str, ...]]:
     """The adjacency of a table of edges, and remarks on what was done to them."""
+    if duplicates not in (*Duplicates, *(one.value for one in Duplicates)):
+        raise ConfigError(f'duplicates must be "error" or "merge", got {duplicates!r} instead')
     if edges is None:
         return sparse.csr_array((len(ids), len(ids)), dtype=np.float32), ()
     source, target, weight_column = columns
     ends = edge_ends(edges, ids, nodes, (source, target))
     weight = None if weight_column is None else edge_weights(edges, weight_column)
-    if duplicates is Duplicates.ERROR:
+    if Duplicates(duplicates) is Duplicates.ERROR:
         forbid_repeated(ends, edges.where)
     listed = adjacency_from_edges(*ends, len(ids), weight, merge_duplicates=True)
     remarks = []
@@ -331,11 +349,25 @@ def edge_adjacency(
     others = [name for name in edges.columns if name not in columns]
     if weight_column is None and WEIGHT in others:
         others.remove(WEIGHT)
-        remarks.append(f"{edges.name}: edge weights are not used; name their column (weight_column) to use them")
+        advice = "name their column (--weight-column, weight_column) to use them"
+        remarks.append(f"{edges.name}: edge weights are not used; {advice}")
     if others:
         remarks.append(f"{edges.name}: columns that are not used: {', '.join(map(repr, others))}")
+    if weight is not None and not directed:
+        remarks += _two_weights(listed, edges.name)
     made, more = tidied(listed, directed=directed, weighted=weight is not None)
     return made, (*remarks, *(f"{edges.name}: {remark}" for remark in more))
+
+
+def _two_weights(listed: sparse.csr_array, name: str) -> list[str]:
+    """A remark where pairs are listed both ways with different weights, of which the larger counts."""
+    back = sparse.csr_array(listed.T)
+    unlike = listed.multiply(back > 0) - back.multiply(listed > 0)
+    pairs = int(np.count_nonzero(unlike.data)) // 2
+    if not pairs:
+        return []
+    told = f"{name}: {pairs:,} pairs are listed both ways with different weights, of which the larger counts"
+    return [f"{told}; keep directions (--directed, directed=True) or add them up before"]
 
 
 def tidied(

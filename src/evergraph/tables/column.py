@@ -19,9 +19,10 @@ HEAVY = 20.0
 SHOWN = 6
 """Categories that are named in a line."""
 
-FAR, NARROW, ENOUGH = 3.0, 0.02, 20
-"""A column of at least ENOUGH numbers is unlike the first batch's if its median is FAR standard deviations away, or
-if eight tenths of them are within NARROW standard deviations: as a rule its unit is another."""
+FAR, SPREAD, ENOUGH = 3.0, 5.0, 20
+"""A column of at least ENOUGH numbers is unlike the first batch's if its median is FAR standard deviations away or
+outside of 96 % of that batch's, or if its spread is SPREAD times as wide or narrow: often in another unit."""
+SHARES = (0.02, 0.1, 0.5, 0.9, 0.98)
 
 
 class About(StrEnum):
@@ -78,6 +79,7 @@ class NumberColumn(_Column):
 
     count, total, squares: n, Σ (f(x) - centre) and Σ (f(x) - centre)² of all values so far; centre: a fixed number
     near the mean, so that nothing cancels. scaled: where false, features are the numbers as given.
+    quantiles: of f(x) in the first batch, at SHARES; none in models of before.
     """
 
     kind: Literal["number"] = "number"
@@ -87,6 +89,7 @@ class NumberColumn(_Column):
     count: int = Field(1, ge=1)
     total: float = 0.0
     squares: float = Field(0.0, ge=0)
+    quantiles: tuple[float, float, float, float, float] | None = None
 
     @property
     def feature_names(self) -> tuple[str, ...]:
@@ -107,7 +110,8 @@ class NumberColumn(_Column):
         """From finite numbers, without the missing ones."""
         unit = _unit(numbers) if scaled else None
         taken = _transformed(numbers, unit)
-        column = cls(name=name, gaps=gaps, unit=unit, scaled=scaled, centre=float(taken.mean()))
+        shares = tuple(np.quantile(taken, SHARES).tolist())
+        column = cls(name=name, gaps=gaps, unit=unit, scaled=scaled, centre=float(taken.mean()), quantiles=shares)
         return column._added(taken, before=0)
 
     def _added(self, taken: NDArray[np.float64], before: int) -> "NumberColumn":
@@ -145,7 +149,7 @@ class NumberColumn(_Column):
             deviation = self.deviation
             z = (taken - self.mean) / deviation if deviation > 0 else np.zeros_like(taken)
             far = int(np.count_nonzero(np.abs(z) > CUT))
-            if _unlike(z[~missing]) and deviation > 0:
+            if deviation > 0 and self._unlike(taken[~missing], z[~missing]):
                 remarks[About.UNLIKE] = (
                     f"{table.name}: {self.name!r} is unlike the first batch's: median {np.nanmedian(numbers):.4g} "
                     f"here, about {self._typical:.4g} there; is it in the same unit?"
@@ -158,6 +162,20 @@ class NumberColumn(_Column):
             remarks[About.MISSING] = f"{table.name}: all {len(missing):,} values of {self.name!r} are missing"
         taken = np.where(missing, 0.0 if self.scaled else self.mean, taken)
         return self._with_gaps(taken[:, None].astype(np.float32), missing), remarks
+
+    def _unlike(self, taken: NDArray[np.float64], z: NDArray[np.float64]) -> bool:
+        """Whether numbers are hardly those of this column as it was in the first batch."""
+        if len(z) < ENOUGH:
+            return False
+        if abs(np.median(z)) > FAR:
+            return True
+        if self.quantiles is None:
+            return False
+        least, low, _, high, most = self.quantiles
+        now_low, middle, now_high = np.quantile(taken, SHARES[1:4])
+        wide, now_wide = high - low, now_high - now_low
+        outside = most > least and not least <= middle <= most
+        return bool(outside or (wide > 0 and not wide / SPREAD < now_wide < wide * SPREAD))
 
     @property
     def _typical(self) -> float:
@@ -302,14 +320,6 @@ def finite(table: Table, name: str, numbers: NDArray[np.float64]) -> NDArray[np.
     if len(bad):
         raise table.too_large(int(bad[0]), name, numbers[bad[0]])
     return numbers
-
-
-def _unlike(z: NDArray[np.float64]) -> bool:
-    """Whether scaled numbers are hardly those of a column as it was in the first batch."""
-    if len(z) < ENOUGH:
-        return False
-    low, middle, high = np.quantile(z, [0.1, 0.5, 0.9])
-    return bool(abs(middle) > FAR or high - low < NARROW)
 
 
 def _unit(numbers: NDArray[np.float64]) -> float | None:

@@ -8,22 +8,31 @@ from numpy.typing import ArrayLike, NDArray
 
 from evergraph.errors import DataError
 from evergraph.tables.table import Table
-from evergraph.tables.values import is_missing, is_number
+from evergraph.tables.values import MISSING, MISSING_NUMBERS, is_missing, is_number
 
 Labels: TypeAlias = ArrayLike | Sequence[object]
 """One label for each node, by any names."""
 WANTED = "a name or a whole number that is not negative"
+NO_NAMES = (MISSING_NUMBERS - MISSING) | {"none", "#N/A", "<NA>"}
+"""Words that programs write where a label is missing."""
 
 
 def label_values(table: Table, name: str) -> NDArray[np.object_]:
     """A column of labels; all of a text file are text, so that 3 is the same class in every file."""
-    values = table.column(name).tolist()
+    values = [None if _is_no_name(value) else value for value in table.column(name).tolist()]
     labels = _text_labels(values) if table.is_text else [_name(value) for value in values]
     for row, label in enumerate(labels):
         if label is _REFUSED or _is_unfit(label):
             raise table.refusal(row, name, WANTED, "; leave the label empty where it is not known")
     _forbid_mixture(labels, lambda row: table.refusal(row, name, "text or a whole number as the labels before it"))
     return _objects(labels)
+
+
+def plain(label: object) -> str:
+    """One text for 3, "3", "3.0" and 3.0: ways to write a label that files of one person mix up."""
+    text = str(label)
+    whole = text.removesuffix(".0")
+    return whole if whole.removeprefix("-").isdecimal() else text
 
 
 def labels_of(given: Labels, n_nodes: int) -> NDArray[np.object_]:
@@ -49,6 +58,19 @@ def labels_of(given: Labels, n_nodes: int) -> NDArray[np.object_]:
 
 
 _REFUSED = object()
+
+
+def gaps_by_name(table: Table, name: str) -> tuple[str, ...]:
+    """A remark on words such as NA in a column of labels, which are taken as missing."""
+    found = [value.strip() for value in table.column(name).tolist() if _is_no_name(value)]
+    if not found:
+        return ()
+    words = ", ".join(map(repr, sorted(set(found))))
+    return (f"{table.name}: {len(found):,} labels {words} are taken as missing; rename a class that is called so",)
+
+
+def _is_no_name(value: object) -> bool:
+    return isinstance(value, str) and value.strip() in NO_NAMES
 
 
 def _text_labels(values: list[Any]) -> list[object]:

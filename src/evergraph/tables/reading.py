@@ -48,7 +48,7 @@ def read_table(path: str | Path, *, verbatim: Collection[str] | None = None) -> 
     except OSError as error:
         raise DataError(f"{path} must be a readable file, got an error instead ({error.strerror})") from None
     if not table.n_rows:
-        raise DataError(f"{path.name} must have at least one row, got none instead")
+        raise DataError(f"{path.name} must have at least one row, got none instead; leave out a file of no edges")
     return table
 
 
@@ -59,7 +59,7 @@ def table_from_text(text: str, name: str, *, verbatim: Collection[str] | None = 
     except csv.Error as error:
         raise DataError(f"{name} must be a table in CSV, got another format instead ({error})") from None
     if not table.n_rows:
-        raise DataError(f"{name} must have at least one row, got none instead")
+        raise DataError(f"{name} must have at least one row, got none instead; leave out a file of no edges")
     return table
 
 
