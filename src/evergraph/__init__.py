@@ -19,6 +19,7 @@ __all__ = [
     "DatasetEntry",
     "FeatureSchema",
     "Graph",
+    "GraphWarning",
     "Learner",
     "MethodEntry",
     "Net",
@@ -52,7 +53,7 @@ if TYPE_CHECKING:
     from evergraph.data.datasets import DATASETS, DatasetEntry, load_dataset
     from evergraph.data.graph import Graph, make_graph
     from evergraph.data.stream import TaskView
-    from evergraph.errors import ConfigError, ConvergenceError, DataError, StoreError
+    from evergraph.errors import ConfigError, ConvergenceError, DataError, GraphWarning, StoreError
     from evergraph.estimator.classifier import ContinualClassifier
     from evergraph.estimator.pyg import from_pyg, to_pyg
     from evergraph.hodge import hodge_potential
@@ -75,7 +76,7 @@ _MODULES = {
     "data.datasets": "DATASETS DatasetEntry load_dataset",
     "data.graph": "Graph make_graph",
     "data.stream": "TaskView",
-    "errors": "ConfigError ConvergenceError DataError StoreError",
+    "errors": "ConfigError ConvergenceError DataError GraphWarning StoreError",
     "estimator.classifier": "ContinualClassifier",
     "estimator.pyg": "from_pyg to_pyg",
     "hodge": "hodge_potential",
