@@ -13,7 +13,6 @@ from typing import Any, Self, TypeAlias
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from scipy.linalg import blas
 from torch import Tensor
 
 from evergraph.errors import DataError
@@ -269,10 +268,13 @@ def _add_rows(grams: list[Matrix], sums: NDArray[np.int64], codes: Codes, labels
 
 
 def _add_gram(total: Matrix, codes: NDArray[np.uint8]) -> None:
-    """Add Σ φφᵀ, lower triangle; 32-bit products of blocks are exact, and so is their sum in 64 bits."""
+    """Add Σ φφᵀ; 32-bit products of blocks are exact, and so is their sum in 64 bits.
+
+    numpy's product lets other threads go on meanwhile, which scipy's `ssyrk` does not.
+    """
     for start in range(0, len(codes), BLOCK):
         block = codes[start : start + BLOCK].astype(np.float32)
-        total += blas.ssyrk(1.0, block.T).T
+        total += block.T @ block
 
 
 def _add_class_sums(total: NDArray[np.int64], codes: NDArray[np.uint8], labels: NDArray[np.int64]) -> None:
