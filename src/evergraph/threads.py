@@ -4,8 +4,9 @@ The libraries' own threads (OpenMP under torch, those of BLAS under numpy) wait 
 itself, so that small products in turn from both take several times as long on two threads as on one.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from threading import Lock
 from typing import TypeVar
 
@@ -25,8 +26,19 @@ def in_threads(function: Callable[[Item], Result], items: Sequence[Item]) -> lis
     The libraries have one thread each inside, so that a result has the same bits for any number of threads.
     """
     workers = min(torch.get_num_threads(), len(items))
-    with _ALONE, ThreadpoolController().limit(limits=1):
+    with _ALONE, ThreadpoolController().limit(limits=1), _one_thread_of_torch():
         if workers <= 1:
             return [function(item) for item in items]
         with ThreadPoolExecutor(workers, "evergraph") as pool:
             return list(pool.map(function, items))
+
+
+@contextmanager
+def _one_thread_of_torch() -> Iterator[None]:
+    """New threads take over torch's number at their first product; no limit from outside reaches them."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)

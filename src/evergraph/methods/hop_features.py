@@ -129,15 +129,18 @@ class _Early(_OnGraph):
     def __call__(self, rows: NDArray[np.int64]) -> Codes:
         own = self.map
         values = [np.empty((len(rows), own.width), dtype=np.float32) for _ in range(own.reach + 1)]
+        last = self.step[rows]  # the last hop is needed nowhere else
 
         def fill(index: int) -> None:
             omega = own.omega(self.inputs.shape[1], index)
             columns = slice(index * COLUMNS, index * COLUMNS + omega.shape[1])
             block = np.asarray(self.inputs @ omega)
             values[0][:, columns] = block[rows]
-            for value in values[1:]:
+            for value in values[1:-1]:
                 block = self.step @ block
                 value[:, columns] = block[rows]
+            if own.reach:
+                values[-1][:, columns] = last @ block
 
         in_threads(fill, range(-(-own.width // COLUMNS)))
         codes = np.empty((len(own.hops), len(rows), own.width), dtype=np.uint8)
@@ -148,7 +151,8 @@ class _Early(_OnGraph):
             for code, hops in zip(codes, own.hops, strict=True):
                 total = sum((scaled[hop] for hop in hops), np.zeros_like(scaled[0]))
                 total *= _inverse_lengths(total) * np.float32(STEP * np.sqrt(own.width))
-                code[here] = np.rint(np.clip(total, 0, TOP))
+                np.clip(total, 0, TOP, out=total)
+                code[here] = np.rint(total, out=total)
 
         in_threads(encode, range(0, len(rows), COLUMNS))
         return codes

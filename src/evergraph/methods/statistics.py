@@ -16,12 +16,11 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from evergraph.errors import DataError
+from evergraph.methods.gram import BLOCK, PANEL, add_grams
 from evergraph.methods.hop_features import Codes
 from evergraph.replay.usage import MemoryUsage
 from evergraph.threads import in_threads
 
-BLOCK = 1024
-"""Rows whose products 32-bit floats add up exactly."""
 Matrix: TypeAlias = NDArray[np.float64]
 Blocks: TypeAlias = Iterable[tuple[Codes, NDArray[np.int64]]]
 """Rows of φ and their labels, some at a time."""
@@ -208,10 +207,14 @@ class ClassStatistics(Statistics):
         width = min(width or self.width, self.width)
         total = max(int(self.counts.sum()), 1)
         packed = self._gram[index][: width * (width + 1) // 2].astype(np.float64)
+        whole = _whole_matrix(packed, width)  # changed in place: it is large
         if self.precision is Precision.EXACT:
-            return (_whole_matrix(packed, width) - self._between(index, width)) / total
+            whole -= self._between(index, width)
+            whole /= total
+            return whole
         scale = np.sqrt(self._diagonal[index][:width])
-        return _whole_matrix(packed, width) * (scale[:, None] * scale / (LEVELS[self.precision][1] * total))
+        whole *= scale[:, None] * scale / (LEVELS[self.precision][1] * total)
+        return whole
 
     def gram(self, index: int) -> Matrix:
         """G of map `index`."""
@@ -258,23 +261,9 @@ def scattered(values: NDArray[Any], places: NDArray[np.int64], axis: int) -> NDA
 
 def _add_rows(grams: list[Matrix], sums: NDArray[np.int64], codes: Codes, labels: NDArray[np.int64]) -> None:
     """Add rows to the sums of every map; the maps side by side."""
-
-    def add(index: int) -> None:
-        _add_class_sums(sums[index], codes[index], labels)
-        if grams:
-            _add_gram(grams[index], codes[index])
-
-    in_threads(add, range(len(codes)))
-
-
-def _add_gram(total: Matrix, codes: NDArray[np.uint8]) -> None:
-    """Add Σ φφᵀ; 32-bit products of blocks are exact, and so is their sum in 64 bits.
-
-    numpy's product lets other threads go on meanwhile, which scipy's `ssyrk` does not.
-    """
-    for start in range(0, len(codes), BLOCK):
-        block = codes[start : start + BLOCK].astype(np.float32)
-        total += block.T @ block
+    in_threads(lambda index: _add_class_sums(sums[index], codes[index], labels), range(len(codes)))
+    if grams:
+        add_grams(grams, codes)
 
 
 def _add_class_sums(total: NDArray[np.int64], codes: NDArray[np.uint8], labels: NDArray[np.int64]) -> None:
@@ -302,9 +291,13 @@ def _packed(matrix: Matrix) -> NDArray[np.float64]:
 
 def _whole_matrix(packed: NDArray[np.float64], width: int) -> Matrix:
     """The symmetric matrix of a packed lower triangle."""
-    whole = np.empty((width, width))
+    whole = np.zeros((width, width))
     for row, end in enumerate(_ends(width)):
-        whole[row, : row + 1] = whole[: row + 1, row] = packed[end - row - 1 : end]
+        whole[row, : row + 1] = packed[end - row - 1 : end]
+    for start in range(0, width, PANEL):  # mirrored in squares, which is faster than column by column
+        end = min(start + PANEL, width)
+        whole[start:end, end:] = whole[end:, start:end].T
+        whole[start:end, start:end] += np.tril(whole[start:end, start:end], -1).T
     return whole
 
 

@@ -1,0 +1,92 @@
+"""Gram matrices of rows of small whole numbers, exact whichever way they are computed.
+
+Where the processor has instructions for it, torch multiplies bytes several times as fast as floats, but only in a
+function without a promise (`torch._int_mm`). So the row sums of each of its products are compared with what they
+must be, and floats take over where it is missing, slower or wrong: the bits are the same.
+"""
+
+import time
+from collections.abc import Callable, Sequence
+from functools import cache, partial
+from typing import Any, TypeAlias
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from evergraph.threads import in_threads
+
+Codes: TypeAlias = NDArray[np.uint8]
+
+BLOCK = 1024
+"""Rows whose products of entries up to 127 floats of 32 bits add up exactly."""
+LARGE_BLOCK = 16_384
+"""Rows at a time whose products bytes add up exactly, in 32 bits."""
+PANEL = 256
+"""Rows of the Gram matrix at a time: what is right of its diagonal is not computed."""
+TRIAL = (1024, 512)
+"""Rows and columns of the product by which the two ways are compared, once in a process."""
+
+
+def add_grams(totals: list[NDArray[np.float64]], codes: NDArray[np.uint8]) -> None:
+    """Add Σ φφᵀ of the rows of every map to the lower triangle of its total.
+
+    codes: (maps, rows, width), entries up to 127. What is above the diagonal of a total means nothing.
+    """
+    add = _add_by_bytes if codes.shape[2] >= PANEL and _bytes_are_faster() else _add_by_floats
+    in_threads(lambda index: add(totals[index], codes[index]), range(len(totals)))
+
+
+def _add_by_floats(total: NDArray[np.float64], codes: Codes) -> None:
+    """numpy's product lets other threads go on meanwhile, which scipy's `ssyrk` does not."""
+    for start in range(0, len(codes), BLOCK):
+        block = codes[start : start + BLOCK].astype(np.float32)
+        total += block.T @ block
+
+
+def _add_by_bytes(total: NDArray[np.float64], codes: Codes) -> None:
+    for start in range(0, len(codes), LARGE_BLOCK):
+        block = codes[start : start + LARGE_BLOCK]
+        row_sums = np.zeros(len(block))
+        for panel in range(0, len(total), PANEL):
+            left, right = block[:, panel : panel + PANEL], block[:, : panel + PANEL]
+            wide = left.astype(np.float64)
+            row_sums += wide.sum(axis=1)
+            product: NDArray[Any] = _product_of_bytes(left, right)
+            if not np.array_equal(product.sum(axis=1, dtype=np.int64), row_sums @ wide):  # LᵀR 1 = Lᵀ(R 1)
+                product = wide.T @ right.astype(np.float64)
+            total[panel : panel + PANEL, : panel + PANEL] += product
+
+
+def _product_of_bytes(left: Codes, right: Codes) -> NDArray[np.int32]:
+    """LᵀR; entries are at most 127, so that they are the same with a sign."""
+    product = torch._int_mm(torch.from_numpy(left.view(np.int8)).T, torch.from_numpy(right.view(np.int8)))
+    found: NDArray[np.int32] = product.numpy()
+    return found
+
+
+@cache
+def _bytes_are_faster() -> bool:
+    """Whether products of bytes are to be had here and pay, by one trial in a process."""
+    if not hasattr(torch, "_int_mm"):
+        return False
+    rows, columns = TRIAL
+    trial = (np.arange(rows * columns, dtype=np.int64) * 37 % 128).astype(np.uint8).reshape(TRIAL)
+    total = np.zeros((columns, columns))
+    ways = (_add_by_bytes, _add_by_floats)
+    try:
+        ((by_bytes, by_floats),) = in_threads(lambda _: _seconds([partial(way, total, trial) for way in ways]), [0])
+        return by_bytes < by_floats
+    except RuntimeError:  # other kinds of numbers, or no such product on this processor
+        return False
+
+
+def _seconds(ways: Sequence[Callable[[], None]]) -> list[float]:
+    """Of each way the fastest of three calls, in turn: a first one may have to set something up."""
+    taken: list[list[float]] = [[] for _ in ways]
+    for _ in range(3):
+        for way, seconds in zip(ways, taken, strict=True):
+            start = time.perf_counter()
+            way()
+            seconds.append(time.perf_counter() - start)
+    return [min(seconds) for seconds in taken]
