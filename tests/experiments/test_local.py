@@ -7,6 +7,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from evergraph.cli import run_main
@@ -121,6 +122,49 @@ def test_the_command_does_each_run_once_and_exports_small_records(
     assert {key: len(runs) for key, runs in groups.items()} == {("finetune",): 2, ("joint",): 2}
     assert setting(groups["joint",][0], "train.epochs") == 2
     assert setting(groups["joint",][0], "method.nothing") is None
+
+
+def test_what_the_exported_file_holds_is_not_done_again_and_never_lost(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file, records = tmp_path / "quick.toml", tmp_path / "quick.json"
+    file.write_text(EXPERIMENT.replace("[0, 1]", "[0]"))
+    arguments = ["bench", str(file), "--export", str(records), "--json"]
+    assert run_main([*arguments, "--out", str(tmp_path / "here")]) == 0
+    first = records.read_text()
+    file.write_text(EXPERIMENT)
+    capsys.readouterr()
+    assert run_main([*arguments, "--out", str(tmp_path / "elsewhere"), "--dry-run"]) == 0
+    assert [row["done"] for row in json.loads(capsys.readouterr().out)["runs"]] == [True, False, True, False]
+    assert run_main([*arguments, "--out", str(tmp_path / "elsewhere")]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert (len(told["done"]), told["exported"]) == (2, 2)
+    both = json.loads(records.read_text())["runs"]
+    assert len(both) == 4
+    assert all(run in both for run in json.loads(first)["runs"])
+    file.write_text(EXPERIMENT.replace("joint", "lwf"))
+    assert run_main([*arguments, "--out", str(tmp_path / "elsewhere")]) == 2
+    assert "2 others instead (digits-joint-gcn-seed" in capsys.readouterr().err
+    assert len(json.loads(records.read_text())["runs"]) == 4
+
+
+def test_an_exported_run_of_a_file_that_has_changed_is_done_again(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    graph, file = tmp_path / "graph.npz", tmp_path / "own.toml"
+
+    def written(seed: int) -> None:
+        rng = np.random.default_rng(seed)
+        ring = np.stack([np.arange(40), np.roll(np.arange(40), -1)])
+        np.savez(graph, x=rng.random((40, 4)), edge_index=ring, y=np.arange(40) % 4)
+
+    file.write_text(f'[base.dataset]\nname = "{graph}"\n[base.train]\nepochs = 1\n[base.method]\nname = "ncm"\n')
+    arguments = ["bench", str(file), "--export", str(tmp_path / "own.json"), "--json"]
+    for seed, (done, exported) in [(0, (1, 0)), (0, (0, 1)), (1, (1, 0))]:
+        written(seed)
+        assert run_main([*arguments, "--out", str(tmp_path / f"runs{seed}")]) == 0
+        told = json.loads(capsys.readouterr().out)
+        assert (len(told["done"]), told["exported"]) == (done, exported)
 
 
 def test_a_failure_in_a_grid_gives_exit_code_1_and_its_reason(

@@ -31,7 +31,12 @@ def bench_command(
     executor: ExecutorOption = ExecutorName.LOCAL,
     ray_address: RayAddress = None,
     out: Annotated[Path, typer.Option(help="Folder of the runs.")] = Path("runs"),
-    export: Annotated[Path | None, typer.Option(help="JSON file for small records of all finished runs.")] = None,
+    export: Annotated[
+        Path | None,
+        typer.Option(
+            help="JSON file for small records of all finished runs; those it holds already are not repeated."
+        ),
+    ] = None,
     data_dir: DataDir = None,
     resume: Annotated[
         bool, typer.Option("--resume", help="Accepted for clarity: finished runs are never repeated.")
@@ -44,16 +49,19 @@ def bench_command(
 ) -> None:
     """Do every run of an experiment that is not done yet, each in a process of its own."""
     from evergraph.cli.execution import do_runs, finished_runs
+    from evergraph.cli.exported import exported_runs
     from evergraph.experiments.grid import read_experiment
     from evergraph.results.records import write_records
 
     experiment = read_experiment(file)
+    exported = exported_runs(export, experiment.configs)
     if dry_run:
-        _print_plan(experiment, finished_runs(experiment.configs, out), as_json=as_json)
+        done_already = {*exported, *finished_runs(experiment.configs, out)}
+        _print_plan(experiment, done_already, as_json=as_json)
         return
     done = do_runs(
         experiment.name,
-        experiment.configs,
+        [config for config in experiment.configs if config not in exported],
         out=out,
         data_dir=data_dir,
         jobs=jobs,
@@ -61,13 +69,15 @@ def bench_command(
         ray_address=ray_address,
     )
     if export is not None:
-        write_records(export, experiment.name, done.folders.values(), complete_settings)
-    _print_end(experiment, done, as_json=as_json)
+        write_records(
+            export, experiment.name, done.folders.values(), complete_settings, others=list(exported.values())
+        )
+    _print_end(experiment, done, len(exported), as_json=as_json)
     if done.failures:
         raise typer.Exit(1)
 
 
-def _print_plan(experiment: "Experiment", done: "dict[RunConfig, Path]", *, as_json: bool) -> None:
+def _print_plan(experiment: "Experiment", done: "set[RunConfig]", *, as_json: bool) -> None:
     rows = [{"run": config.label(), "done": config in done} for config in experiment.configs]
     if as_json:
         print_json({"experiment": experiment.name, "runs": rows})
@@ -77,12 +87,14 @@ def _print_plan(experiment: "Experiment", done: "dict[RunConfig, Path]", *, as_j
     STDOUT.print(f"{len(rows)} runs: {len(done)} done, {len(rows) - len(done)} to do", highlight=False)
 
 
-def _print_end(experiment: "Experiment", done: "GridOutcome", *, as_json: bool) -> None:
+def _print_end(experiment: "Experiment", done: "GridOutcome", exported: int, *, as_json: bool) -> None:
     folders = [str(folder) for folder in done.folders.values()]
     failures = {config.label(): error for config, error in done.failures.items()}
     if as_json:
-        print_json({"experiment": experiment.name, "done": folders, "failed": failures})
+        print_json({"experiment": experiment.name, "done": folders, "exported": exported, "failed": failures})
         return
-    STDOUT.print(f"{experiment.name}: {len(folders)} runs done, {len(failures)} failed", highlight=False)
+    before = f" ({exported} of them in the exported file already)" if exported else ""
+    ended = f"{len(folders) + exported} runs done{before}, {len(failures)} failed"
+    STDOUT.print(f"{experiment.name}: {ended}", highlight=False, soft_wrap=True)
     for label, error in failures.items():
         STDOUT.print(f"failed: {label}: {error}", highlight=False, soft_wrap=True)

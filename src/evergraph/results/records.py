@@ -140,9 +140,18 @@ def _line(record: SmallRecord) -> str:
     return json.dumps({**_rounded(values), **exact})
 
 
-def write_records(path: Path, name: str, folders: Iterable[Path], complete: Complete | None = None) -> None:
-    """Write the runs of an experiment, one sorted line each, and how tuned settings were chosen."""
-    records = [small_record(folder).completed(complete) for folder in folders]
+def write_records(
+    path: Path,
+    name: str,
+    folders: Iterable[Path],
+    complete: Complete | None = None,
+    others: Sequence[SmallRecord] = (),
+) -> None:
+    """Write the runs of an experiment, one sorted line each, and how tuned settings were chosen.
+
+    others: records of runs whose folders are elsewhere.
+    """
+    records = [*(small_record(folder).completed(complete) for folder in folders), *others]
     parts = {
         "choices": [json.dumps(choice, sort_keys=True) for choice in choices(records)],
         "runs": [_line(record) for record in records],
