@@ -3,6 +3,8 @@
 import errno
 import os
 import stat
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -79,6 +81,19 @@ def test_other_commands_on_a_full_disk_write_nothing(
         assert (answer.code, answer.err.count("\n")) == (2, 1), arguments
         assert "cannot be written: No space left on device" in answer.err
         assert sorted(tmp_path.rglob("*")) == before
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full on this system")
+@pytest.mark.parametrize("arguments", [("list", "methods"), ("data", "info", "digits", "--json")])
+def test_output_that_finds_no_room_is_one_sentence(arguments: tuple[str, ...]) -> None:
+    with Path("/dev/full").open("w") as full:
+        command = [sys.executable, "-m", "evergraph", *arguments]
+        ended = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert ended.returncode == 1
+    assert (
+        "".join(ended.stderr.splitlines())
+        == "error: room for the output is wanted, got a full disk instead; free some"
+    )
 
 
 def test_records_on_a_full_disk_are_not_written(

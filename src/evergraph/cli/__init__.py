@@ -3,6 +3,7 @@
 A command imports what it needs when it runs, so that --help and --version need neither torch nor matplotlib.
 """
 
+import errno
 import logging
 import os
 import shlex
@@ -91,14 +92,22 @@ def _unexpected(error: Exception) -> int:
     if hasattr(error, "format_message"):  # a usage error of the command-line library
         return _complain("error", error.format_message(), BAD_INPUT)
     if isinstance(error, BrokenPipeError):  # the reader of our output has left
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_output()
         return DONE
+    if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+        _drop_output()
+        return _complain("error", "room for the output is wanted, got a full disk instead; free some", FAILED)
     if os.environ.get("EVERGRAPH_TRACEBACK"):
         raise error
     plugin = _plugin_at_fault(error)
     kind, cause = ("error", f"it came up in the plug-in {plugin}") if plugin else ("internal error", OUR_BUG)
     advice = f"{cause}; EVERGRAPH_TRACEBACK=1 shows where"
     return _complain(kind, f"{type(error).__name__}: {error} ({advice})", FAILED)
+
+
+def _drop_output() -> None:
+    """What is still to be printed goes nowhere, so that it does not fail again at the end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _plugin_at_fault(error: Exception) -> str | None:

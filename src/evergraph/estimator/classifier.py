@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Collection, Mapping, Sequence
+from copy import deepcopy
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
@@ -11,7 +12,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 from evergraph.errors import ConfigError, DataError, GraphWarning
 from evergraph.estimator.history import Step
-from evergraph.estimator.learned import UNKNOWN, Answers, Forgotten, Learned, n_inputs
+from evergraph.estimator.learned import GIVE_LABELS, UNKNOWN, Answers, Forgotten, Learned, n_inputs
 from evergraph.estimator.settings import run_config
 from evergraph.estimator.stored import KIND, as_saved, check_plugins, checked_about, may_be_nan, named, part
 from evergraph.models import ModelFolder, read_model, write_model
@@ -19,8 +20,12 @@ from evergraph.models.folder import WAIT_SECONDS
 from evergraph.runs.build import make_learner
 from evergraph.runs.config import RunConfig
 from evergraph.tables import Batch, FeatureSchema, to_batch
+from evergraph.tables.adapters import scoring_options
 from evergraph.tables.labels import Labels, labels_of
 from evergraph.watch import Watch
+
+ANSWERING = ("reject", "reject_below")
+"""The arguments that may change after learning."""
 
 
 class Answer(NamedTuple):
@@ -44,6 +49,8 @@ class ContinualClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """
 
     _learned: Learned
+    _learned_with: dict[str, Any]
+    """The arguments with which the first batch was learned."""
     _preset: FeatureSchema | None = None
     """The schema of another classifier, to begin with."""
 
@@ -81,7 +88,7 @@ class ContinualClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def fit(self, graph: Any, y: Labels | None = None, **options: Any) -> Self:
         """Forget everything and learn one batch; `partial_fit` goes on learning."""
         fresh = type(self)(**self.get_params(deep=False)).partial_fit(graph, y, **options)
-        self._learned = fresh._learned
+        self._keep(fresh._learned)
         return self
 
     def partial_fit(
@@ -94,11 +101,17 @@ class ContinualClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         learned before are context, too. What goes wrong or is interrupted leaves the classifier as it was.
         """
         batch = to_batch(graph, y, **options)
-        learned = self._begun(batch) if self._is_new else self._learned
+        new = self._is_new
+        learned = self._begun(batch) if new else self._unchanged
         learned.learn(batch, watch or Watch())
-        self._learned = learned
+        if new:
+            self._keep(learned)
         _warn(learned.history[-1].remarks)
         return self
+
+    def _keep(self, learned: Learned) -> None:
+        self._learned = learned
+        self._learned_with = deepcopy(self._plain_params())
 
     @property
     def _is_new(self) -> bool:
@@ -148,7 +161,7 @@ class ContinualClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if given.named == (batch is not None):
             wanted = "no batch" if given.named else "the number of the batch (batch=0 for the first)"
             raise ConfigError(f"for this graph {wanted} is wanted, got batch={batch}")
-        return self._fitted.forget(given, nodes, batch)
+        return self._unchanged.forget(given, nodes, batch)
 
     def sibling(self) -> "ContinualClassifier":
         """A classifier with the same settings and schema that has learned nothing, so that both can be merged."""
@@ -164,7 +177,7 @@ class ContinualClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         if not isinstance(other, ContinualClassifier):
             raise ConfigError(f"another ContinualClassifier is wanted, got {type(other).__name__} instead")
-        self._fitted.merge(other._fitted)
+        self._unchanged.merge(other._unchanged)
         return self
 
     # answering
@@ -177,7 +190,9 @@ class ContinualClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def answers(self, graph: Any, below: float | None = None, **options: Any) -> Answer:
         """Labels with their probabilities; below: the least probability of an answer, instead of the model's."""
-        learned = self._fitted
+        learned = self._unchanged
+        if below is not None and not 0 <= below <= 1:
+            raise ConfigError(f"below must be a probability from 0 to 1, got {below!r} instead")
         if below and UNKNOWN[0] in learned.classes:
             raise ConfigError(
                 f"a class called {UNKNOWN[0]!r} cannot be told from no answer, got {below} as the least "
@@ -195,22 +210,25 @@ class ContinualClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def predict_proba(self, graph: Any, **options: Any) -> NDArray[np.float64]:
         """The probability of each class of `classes_`: (nodes, classes); calibrated on the held-out nodes."""
-        return self._fitted.probabilities(self._graph(graph, options))
+        return self._unchanged.probabilities(self._graph(graph, options))
 
     def decision_function(self, graph: Any, **options: Any) -> NDArray[np.float32]:
         """The logits: (nodes, classes)."""
-        return self._fitted.logits(self._graph(graph, options))
+        return self._unchanged.logits(self._graph(graph, options))
 
     def embed(self, graph: Any, **options: Any) -> NDArray[np.float32]:
         """What the last layer sees of each node: (nodes, width)."""
-        return self._fitted.learner.embed(self._graph(graph, options))
+        return self._unchanged.learner.embed(self._graph(graph, options))
 
     def score(self, graph: Any, y: Labels | None = None, **options: Any) -> float:
-        """The share of nodes with a label that is predicted; a class that was never learned counts as a mistake."""
-        batch = to_batch(graph, y, **options)
+        """The share of nodes with a label that is predicted; a class that was never learned counts as a mistake.
+
+        Of a PyG Data the nodes of test_mask count, all with a label where there is none; mask= names another.
+        """
+        batch = to_batch(graph, y, **{**scoring_options(graph), **options})
         rows = np.flatnonzero(batch.labelled)
         if not len(rows):
-            raise DataError("nodes with labels are wanted to score, got none; give y or name the column of labels")
+            raise DataError(f"nodes with labels are wanted to score, got none; {GIVE_LABELS}")
         return float(np.mean(self.predict(batch)[rows] == self.spelled(batch.labels)[rows]))
 
     def spelled(self, labels: Labels) -> NDArray[np.object_]:
@@ -231,6 +249,25 @@ class ContinualClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 "a classifier that has learned something is wanted, got a new one; call partial_fit first"
             )
         return self._learned
+
+    @property
+    def _unchanged(self) -> Learned:
+        """What was learned, answering as reject and reject_below say now; no other argument may have changed."""
+        learned = self._fitted
+        changed = self._changed()
+        if changed:
+            now, then = self._plain_params()[changed[0]], self._learned_with[changed[0]]
+            raise ConfigError(
+                f"the arguments with which the classifier has learned are wanted, got {changed[0]}={now!r} in the "
+                f"place of {then!r}; set it back, or learn anew with fit"
+            )
+        learned.answer_as(self._answers())
+        return learned
+
+    def _changed(self) -> list[str]:
+        """The arguments that count while learning and are others now."""
+        now = self._plain_params()
+        return [name for name, then in self._learned_with.items() if name not in ANSWERING and now[name] != then]
 
     @property
     def classes_(self) -> NDArray[Any]:
@@ -276,10 +313,16 @@ class ContinualClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             return f"<{text}, nothing learned>"
         learned = self._learned
         size = learned.nbytes / 2**20
+        changed = self._changed()
         return (
             f"<{text}, {len(learned.classes)} classes, {len(learned.ledger):,} nodes learned in "
-            f"{learned.batches} batches, {size:.1f} MiB>"
+            f"{learned.batches} batches, {size:.1f} MiB"
+            f"{', changed since it has learned: ' + ', '.join(changed) if changed else ''}>"
         )
+
+    def __copy__(self) -> Self:
+        """A copy that learns on by itself."""
+        return deepcopy(self)
 
     # storing
 
@@ -303,7 +346,7 @@ class ContinualClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 self.method, self.backbone, self.budget, self.epochs, self.random_state, self.settings
             )
             return {**about, "config": config.to_values(), "classes": [], "n_features": 0, "n_tasks": 0}, {}
-        learned = self._learned
+        learned = self._unchanged
         about |= {
             "config": learned.config.to_values(),
             "classes": learned.classes,
@@ -361,7 +404,7 @@ class ContinualClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 learned.ledger.load_arrays(part(model.tensors, "ledger"))
                 learned.held_out.load_arrays(part(model.tensors, "held_out"))
             learned.check_outputs()
-        result._learned = learned
+        result._keep(learned)
         return result
 
     @classmethod

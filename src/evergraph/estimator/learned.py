@@ -14,7 +14,7 @@ from scipy import sparse
 from evergraph.data.graph import Features, GlobalIds, Graph, LocalIds
 from evergraph.data.preprocess import preprocess
 from evergraph.data.stream import HIDDEN, TaskView
-from evergraph.errors import DataError
+from evergraph.errors import ConfigError, DataError
 from evergraph.estimator.calibration import fitted_temperature, least_probability, probabilities
 from evergraph.estimator.held_out import HeldOut, Outcome, degrees_of
 from evergraph.estimator.history import Rejection, Step, class_accuracies
@@ -26,11 +26,14 @@ from evergraph.runs.build import make_learner
 from evergraph.runs.config import RunConfig
 from evergraph.tables import Batch, FeatureSchema
 from evergraph.tables.labels import plain
+from evergraph.tables.table import Table
 from evergraph.watch import Watch
 
 Label = str | int
 MANY_CLASSES = 20
 """From so many classes on, few nodes of each are a reason to ask."""
+FEW_LABELS = 20
+"""Below so many labels a column may tell them by chance."""
 UNTRAINED_TEMPERATURE = 0.1
 """For scores of statistics learners, which lie between 0 and 1, until there are held-out nodes to fit one."""
 
@@ -128,6 +131,8 @@ class Learned:
         found = []
         if any(step.weighted for step in learned) and not _weighted(batch):
             found.append("these edges have no weights, though the model has learned with weights")
+        if _weighted(batch) and not any(step.weighted for step in learned):
+            found.append("these edges have weights, though the model has learned without them")
         if any(step.directed for step in learned) != batch.directed:
             now, then = ("have", "without") if batch.directed else ("have no", "with")
             found.append(f"these edges {now} directions, though the model has learned {then} them")
@@ -149,9 +154,7 @@ class Learned:
         batch = prepared.batch
         labelled = np.flatnonzero(batch.labelled)
         if not len(labelled):
-            raise DataError(
-                "nodes with labels are wanted, got none; name their column (--label-column, label_column) or give y"
-            )
+            raise DataError(f"nodes with labels are wanted, got none; {GIVE_LABELS}")
         names: list[Label] = self.spelled(batch.labels[labelled]).tolist()
         self._check_names(names)
         classes = [*self.classes, *sorted(set(names) - set(self.classes), key=_sortable)]
@@ -264,6 +267,12 @@ class Learned:
             )
         if self.batches > 1 and not batch.named:
             doubts.append("nodes without ids are all taken as new ones; give ids to know them again")
+        telling = [column.name for column in self.schema.columns if _tells(batch, column.name)]
+        if telling:
+            doubts.append(
+                f"the column {telling[0]!r} has another value for each class: is it one of labels? "
+                f"ignore={telling!r} (--ignore) leaves it out"
+            )
         return doubts
 
     @contextmanager
@@ -362,28 +371,21 @@ class Learned:
         self.ledger.add(other.ledger.keys, places[other.ledger.labels], other.ledger.checks)
         aside = other.held_out
         self.held_out.add(aside.keys, places[aside.labels], aside.degrees, aside.inputs)
+        again = tuple(name for name in other.classes if name in self.classes)
         new = tuple(classes[len(self.classes) :])
         self.classes = classes
         self.batches += other.batches
-        step = Step(kind="merge", nodes=len(other.ledger), learned=len(other.ledger), new_classes=new)
+        learned = len(other.ledger)
+        step = Step(kind="merge", nodes=learned, learned=learned, new_classes=new, returning_classes=again)
         self._record(step, None, begun, None)
 
     # measuring and answering
 
     def _record(self, step: Step, prepared: Prepared | None, begun: float, novel: tuple[int, float] | None) -> None:
         """Test the held-out nodes, calibrate, and close a step."""
-        tested = Outcome(np.zeros(0, dtype=np.int64), np.zeros((0, 0)))
-        if len(self.ledger) or not self.returns:
-            tested = self.held_out.tested(
-                self.learner,
-                None if prepared is None else prepared.graph,
-                np.zeros(0, dtype=np.int64) if prepared is None else prepared.keys,
-            )
+        tested = self._tested(prepared)
         self.temperature = fitted_temperature(tested) or self.temperature
-        if self.answers.reject and len(tested.labels):
-            self.below = least_probability(tested, self.used_temperature, self.answers.reject)
-        elif self.answers.reject_below is not None:
-            self.below = self.answers.reject_below
+        self._set_below(tested)
         before = next((past.classes for past in reversed(self.history) if past.classes), ())
         classes = class_accuracies(tested, self.classes, before)
         measured = {
@@ -396,6 +398,36 @@ class Learned:
             "seconds": time.perf_counter() - begun,
         }
         self.history.append(step.model_copy(update=measured))
+
+    def _tested(self, prepared: Prepared | None) -> Outcome:
+        """The held-out nodes that can be tested, where there is a graph also in it."""
+        if not len(self.ledger) and self.returns:
+            return Outcome(np.zeros(0, dtype=np.int64), np.zeros((0, 0)))
+        return self.held_out.tested(
+            self.learner,
+            None if prepared is None else prepared.graph,
+            np.zeros(0, dtype=np.int64) if prepared is None else prepared.keys,
+        )
+
+    def _set_below(self, tested: Outcome) -> None:
+        """The probability below which there is no answer; as it was where no node can be tested."""
+        if self.answers.reject and len(tested.labels):
+            self.below = least_probability(tested, self.used_temperature, self.answers.reject)
+        elif not self.answers.reject:
+            self.below = self.answers.reject_below or 0.0
+
+    def answer_as(self, answers: Answers) -> None:
+        """Withhold answers in another way from now on."""
+        if answers == self.answers:
+            return
+        tested = self._tested(None)
+        if answers.reject and not len(tested.labels):
+            raise ConfigError(
+                f"reject={answers.reject} needs held-out nodes that can be tested without their graph, got none; "
+                "set reject before learning, or reject_below"
+            )
+        self.answers = answers
+        self._set_below(tested)
 
     def _rejection(self, tested: Outcome, novel: tuple[int, float] | None) -> Rejection | None:
         if not self.below or not len(tested.labels):
@@ -459,6 +491,10 @@ class Learned:
         }
 
 
+GIVE_LABELS = (
+    "name their column (--label-column, label_column=; label= of a NetworkX graph), fill y and train_mask of a "
+    "PyG Data, or give y"
+)
 UNKNOWN: tuple[str, int] = ("unknown", -1)
 """The answer for nodes unlike anything learned, where classes are text and where they are numbers."""
 WEIGHTS = "what the weights learned from them stays, and only learning anew without them removes it"
@@ -484,6 +520,19 @@ def _as_text_or_number(label: Any, text: bool) -> Any:
     if text:
         return str(label)
     return int(label) if isinstance(label, str) and label.isdecimal() and plain(label) == label else label
+
+
+def _tells(batch: Batch, column: str) -> bool:
+    """Whether a column has one value for each class, all different, in enough labelled nodes to ask."""
+    rows = np.flatnonzero(batch.labelled)
+    if not isinstance(batch.attributes, Table) or len(rows) < FEW_LABELS or column not in batch.attributes.columns:
+        return False
+    values = batch.attributes.columns[column]
+    for some in (rows[:1000], rows):  # most columns are done with after a few rows
+        pairs = set(zip(map(str, values[some].tolist()), map(plain, batch.labels[some].tolist()), strict=True))
+        if not len(pairs) == len({value for value, _ in pairs}) == len({label for _, label in pairs}) > 1:
+            return False
+    return True
 
 
 def _weighted(batch: Batch) -> bool:

@@ -1,6 +1,7 @@
 """From the arguments of a classifier to the settings of a run, checked."""
 
 from collections.abc import Mapping
+from numbers import Integral
 from typing import Any
 
 from evergraph.config import merged
@@ -33,11 +34,13 @@ def run_config(
     for name, value in (("method", method), ("backbone", backbone)):
         if not isinstance(value, str):
             raise ConfigError(f"{name} must be a name, got {value!r} instead; other settings go into settings=")
+    if not isinstance(random_state, Integral) or isinstance(random_state, bool):
+        raise ConfigError(f"random_state must be a whole number, got {random_state!r} instead")
     own: dict[str, dict[str, Any]] = {
         "method": {"name": method},
         "backbone": {"name": backbone},
         "train": {} if epochs is None else {"epochs": epochs},
-        "seeds": {"init": random_state},
+        "seeds": {"init": int(random_state)},
     }
     if budget is not None:
         own["method"]["budget"] = budget

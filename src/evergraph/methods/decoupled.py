@@ -3,6 +3,7 @@
 As no parameter touches the graph, the aggregated row of a node is all that its prediction needs of the graph.
 """
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -70,7 +71,7 @@ class Decoupled(Learner):
 
     def _mlp(self, width: int) -> Net:
         given, hidden = self.net, self.config.hidden
-        return Net(lambda generator: MLP(width, hidden, generator), given.setting, given.config, given.seed)
+        return Net(partial(MLP, width, hidden), given.setting, given.config, given.seed)
 
     def begin(self, task: TaskView) -> None:
         """Make room for the classes of a task."""

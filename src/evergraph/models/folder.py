@@ -53,6 +53,8 @@ def read_model(folder: str | Path, *, nan_in: NanIn = _nowhere) -> Model:
     path = Path(folder)
     if not path.is_dir():
         raise StoreError(f"the folder of a stored model is wanted, got {path} instead, which is none")
+    if not any(os.path.lexists(path / name) for name in (MANIFEST, OLD_MANIFEST)):
+        raise StoreError(f"the folder of a stored model is wanted, got {path} instead, which has no {MANIFEST}")
     try:
         model = _read_current(path) if os.path.lexists(path / MANIFEST) else read_old_model(path)
         forbid_nan(model.tensors, nan_in, path)

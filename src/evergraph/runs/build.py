@@ -1,5 +1,6 @@
 """From a configuration to what a run works with: the stream of tasks, the model, the learner."""
 
+from functools import partial
 from pathlib import Path
 
 from evergraph.backbones import BACKBONES
@@ -20,7 +21,7 @@ def make_net(config: RunConfig, n_features: int) -> Net:
     """An untrained model for graphs with this many features."""
     entry = BACKBONES[config.backbone_name]
     return Net(
-        lambda generator: entry.build(n_features, config.backbone, generator),
+        partial(entry.build, n_features, config.backbone),  # unlike a lambda, it can be pickled
         config.stream.setting,
         config.train,
         config.seeds.init,

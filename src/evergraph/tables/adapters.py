@@ -29,6 +29,7 @@ from evergraph.tables.labels import Labels, labels_of
 from evergraph.tables.table import Table
 
 DIRECTIONS = "directions of the edges are not used (directed=True keeps them)"
+TRAIN_MASK, TEST_MASK = "train_mask", "test_mask"
 WEIGHTS = "edge weights are not used (weighted=True keeps them)"
 
 
@@ -259,11 +260,17 @@ def _times(times: ArrayLike, n_nodes: int) -> NDArray[np.float64] | NDArray[np.i
 
 
 def batch_from_pyg(
-    data: Any, *, ids: ArrayLike | None = None, directed: bool = False, weighted: bool = False
+    data: Any,
+    *,
+    ids: ArrayLike | None = None,
+    mask: str | None = TRAIN_MASK,
+    directed: bool = False,
+    weighted: bool = False,
 ) -> Batch:
     """A torch_geometric Data: edge_index, and x, y, train_mask, edge_weight and n_id where it has them.
 
-    Labels outside of train_mask are missing, and so is -1. n_id, or the ids given, say which node it is.
+    Labels outside of train_mask, or of the mask that is named, are missing, and so is -1; mask=None has all. n_id,
+    or the ids given, say which node it is.
     """
     if getattr(data, "edge_index", None) is None:
         raise DataError(
@@ -283,7 +290,7 @@ def batch_from_pyg(
     batch = batch_from_arrays(
         adjacency,
         None if x is None else _array(x),
-        None if y is None else _pyg_labels(data, _array(y)),
+        None if y is None else _pyg_labels(data, _array(y), mask),
         ids=_array(data.n_id) if ids is None and getattr(data, "n_id", None) is not None else ids,
         directed=directed,
         weighted=weighted,
@@ -301,15 +308,24 @@ def _pyg_weight(data: Any, n_edges: int) -> NDArray[np.float32] | None:
     return weight
 
 
-def _pyg_labels(data: Any, labels: NDArray[Any]) -> NDArray[np.object_]:
+def scoring_options(graph: Any) -> dict[str, str | None]:
+    """Which labels a score is about, where a graph says so: those of a PyG test_mask, else all of its labels."""
+    if not hasattr(graph, "edge_index"):
+        return {}
+    return {"mask": TEST_MASK if getattr(graph, TEST_MASK, None) is not None else None}
+
+
+def _pyg_labels(data: Any, labels: NDArray[Any], mask_name: str | None) -> NDArray[np.object_]:
     labels = labels[:, 0] if labels.ndim == 2 and labels.shape[1] == 1 else labels
     named = labels_of(labels, int(data.num_nodes))
-    mask = getattr(data, "train_mask", None)
+    mask = None if mask_name is None else getattr(data, mask_name, None)
+    if mask is None and mask_name not in (None, TRAIN_MASK):
+        raise DataError(f"a mask called {mask_name!r} is wanted, got a Data without it; name another with mask=")
     if mask is not None:
         chosen = _array(mask)
         if chosen.shape != named.shape or chosen.dtype.kind != "b":
             raise DataError(
-                f"train_mask must be true or false for each of the {len(named):,} nodes, got {chosen.dtype} of "
+                f"{mask_name} must be true or false for each of the {len(named):,} nodes, got {chosen.dtype} of "
                 f"shape {chosen.shape} instead; take one split of it"
             )
         named[~chosen] = None
