@@ -13,7 +13,23 @@ from importlib.util import find_spec
 import typer
 
 from evergraph import __version__
-from evergraph.cli import bench, data, life, listing, probe, recommend, report, run, score, serve, show
+from evergraph.cli import (
+    bench,
+    data,
+    forget,
+    inspect,
+    learn,
+    listing,
+    merge,
+    predict,
+    probe,
+    recommend,
+    report,
+    run,
+    score,
+    serve,
+    show,
+)
 from evergraph.cli.console import STDERR, note
 from evergraph.errors import ConfigError, ConvergenceError, DataError, RunError, StoreError
 
@@ -38,11 +54,11 @@ if find_spec("evergraph.paper"):  # the rest works without what knows the paper
     from evergraph.cli import reproduce
 
     app.command("reproduce", epilog=reproduce.EXAMPLE)(reproduce.reproduce_command)
-app.command("learn", epilog=life.LEARN)(life.learn_command)
-app.command("predict", epilog=life.PREDICT)(life.predict_command)
-app.command("inspect", epilog=life.INSPECT)(life.inspect_command)
-app.command("forget", epilog=life.FORGET)(life.forget_command)
-app.command("merge", epilog=life.MERGE)(life.merge_command)
+app.command("learn", epilog=learn.EXAMPLE)(learn.learn_command)
+app.command("predict", epilog=predict.EXAMPLE)(predict.predict_command)
+app.command("inspect", epilog=inspect.EXAMPLE)(inspect.inspect_command)
+app.command("forget", epilog=forget.EXAMPLE)(forget.forget_command)
+app.command("merge", epilog=merge.EXAMPLE)(merge.merge_command)
 app.command("serve", epilog=serve.EXAMPLE)(serve.serve_command)
 app.add_typer(data.app, name="data")
 app.add_typer(probe.app, name="probe")

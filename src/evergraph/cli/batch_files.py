@@ -1,0 +1,49 @@
+"""The options that name the files of a batch, which learn, predict and forget share, and reading them."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from evergraph.tables import Batch
+
+ModelFolderOption = Annotated[Path, typer.Option("--model", help="Folder of the model.")]
+Nodes = Annotated[Path, typer.Option(help="Table of nodes: CSV (also .gz), TSV or Parquet; a column `id`.")]
+Edges = Annotated[
+    Path | None, typer.Option(help="Table of edges with columns `source` and `target`; none: nodes alone.")
+]
+IdColumn = Annotated[str | None, typer.Option(help="Column of node ids.", show_default="id")]
+LabelColumn = Annotated[str | None, typer.Option(help="Column of labels; empty: not known.", show_default="label")]
+TimeColumn = Annotated[str | None, typer.Option(help="Column of times, which is no feature.", show_default="time")]
+Ignore = Annotated[list[str] | None, typer.Option(help="Column that is no feature; may be given again.")]
+SourceColumn = Annotated[str, typer.Option(help="Column of the edges' first ids.")]
+TargetColumn = Annotated[str, typer.Option(help="Column of the edges' second ids.")]
+WeightColumn = Annotated[str | None, typer.Option(help="Column of edge weights.", show_default="not used")]
+Directed = Annotated[bool, typer.Option("--directed", help="Edges have a direction.")]
+MergeDuplicates = Annotated[
+    bool, typer.Option("--merge-duplicates", help="Edges that are listed more than once count once.")
+]
+
+
+def read_files(options: dict[str, Any], *, label_optional: bool) -> "Batch":
+    """The batch that the options of a command name."""
+    from evergraph.tables import Duplicates, read_batch
+
+    names = (
+        "id_column",
+        "label_column",
+        "time_column",
+        "source_column",
+        "target_column",
+        "weight_column",
+        "directed",
+    )
+    return read_batch(
+        options["nodes"],
+        options["edges"],
+        ignore=options["ignore"] or (),
+        duplicates=Duplicates.MERGE if options["merge_duplicates"] else Duplicates.ERROR,
+        label_optional=label_optional,
+        **{name: options[name] for name in names},
+    )

@@ -1,0 +1,116 @@
+"""evergraph predict: the class of every node, as CSV or JSON."""
+
+import csv
+import io
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from evergraph.cli.batch_files import (
+    Directed,
+    Edges,
+    IdColumn,
+    Ignore,
+    LabelColumn,
+    MergeDuplicates,
+    ModelFolderOption,
+    Nodes,
+    SourceColumn,
+    TargetColumn,
+    TimeColumn,
+    WeightColumn,
+    read_files,
+)
+from evergraph.cli.console import STDOUT, counted, note, print_json
+from evergraph.cli.options import AsJson, Plugins
+from evergraph.errors import ConfigError
+
+if TYPE_CHECKING:
+    from evergraph.tables import Batch
+
+EXAMPLE = "Example: evergraph predict --model model --edges edges.csv --nodes nodes.csv --out predictions.csv"
+FIELDS = ("id", "label", "probability", "margin")
+
+
+def predict_command(
+    model: ModelFolderOption,
+    nodes: Nodes,
+    edges: Edges = None,
+    out: Annotated[Path | None, typer.Option(help="CSV file: id, label, probability, margin.")] = None,
+    unknown: Annotated[
+        float | None,
+        typer.Option(min=0, max=1, help="Answer `unknown` below this probability.", show_default="the model's"),
+    ] = None,
+    id_column: IdColumn = None,
+    label_column: LabelColumn = None,
+    time_column: TimeColumn = None,
+    ignore: Ignore = None,
+    source_column: SourceColumn = "source",
+    target_column: TargetColumn = "target",
+    weight_column: WeightColumn = None,
+    directed: Directed = False,
+    merge_duplicates: MergeDuplicates = False,
+    plugin: Plugins = None,
+    as_json: AsJson = False,
+) -> None:
+    """Predict the class of every node; where nodes have labels, say how many are right."""
+    import numpy as np
+
+    from evergraph.estimator.classifier import ContinualClassifier
+    from evergraph.files import write_atomically
+
+    files = locals()
+    _check_out(out, nodes, edges)
+    classifier = ContinualClassifier.load(model)
+    batch = read_files(files, label_optional=True)
+    answers = classifier.answers(batch, unknown)
+    if out is not None:
+        write_atomically(out, _csv(batch, answers))
+    labelled = np.flatnonzero(batch.labelled)
+    truth = classifier.spelled(batch.labels)
+    right = sum(answers.labels[row] == truth[row] and not answers.unknown[row] for row in labelled)
+    summary = {
+        "nodes": batch.n_nodes,
+        "unknown": int(np.sum(answers.unknown)),
+        "labelled": len(labelled),
+        "right": int(right),
+        "remarks": list(answers.remarks),
+        "out": None if out is None else str(out),
+    }
+    if as_json:
+        shown = [dict(zip(FIELDS, row, strict=True)) for row in _rows(batch, answers)]
+        print_json(summary if out else {**summary, "predictions": shown})
+        return
+    for remark in answers.remarks:
+        note(remark)
+    if out is None:
+        STDOUT.file.write(_csv(batch, answers))
+        return
+    told = f"{out}: {counted(batch.n_nodes, 'node')}"
+    told += f", {summary['unknown']:,} unknown" if summary["unknown"] else ""
+    if len(labelled):
+        told += f"; {right / len(labelled):.1%} of {len(labelled):,} labels in the file are as predicted"
+    STDOUT.print(told, highlight=False, soft_wrap=True, markup=False)
+
+
+def _check_out(out: Path | None, *inputs: Path | None) -> None:
+    if out is None:
+        return
+    if any(one is not None and one.exists() and out.exists() and out.samefile(one) for one in inputs):
+        raise ConfigError(f"--out must be another file than those that are read, got {out} instead")
+    if out.suffix.lower() in (".parquet", ".gz", ".tsv"):
+        raise ConfigError(f"--out must be a CSV file, got {out} instead; end it in .csv")
+
+
+def _rows(batch: "Batch", answers: Any) -> list[tuple[Any, ...]]:
+    shown = zip(batch.ids.tolist(), answers.labels.tolist(), answers.top, answers.margin, strict=True)
+    return [(node, label, round(float(top), 6), round(float(margin), 6)) for node, label, top, margin in shown]
+
+
+def _csv(batch: "Batch", answers: Any) -> str:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(FIELDS)
+    writer.writerows(_rows(batch, answers))
+    return text.getvalue()
