@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from evergraph.errors import ConvergenceError, DataError
-from evergraph.hodge import Orientation, hodge_potential, ranking_potential
+from evergraph.hodge import Orientation, grown_start, hodge_potential, ranking_potential
 
 from .graphs import directed_graphs, quick, undirected_graphs
 
@@ -116,3 +116,34 @@ def test_a_ranking_that_is_too_far_off_is_an_error(monkeypatch: pytest.MonkeyPat
 def test_a_ranking_is_otherwise_the_potential_to_the_last_bit() -> None:
     adjacency = dense_end_of_a_path(20)
     assert np.array_equal(ranking_potential(adjacency).value, hodge_potential(adjacency).value)
+
+
+@quick
+@given(undirected_graphs(weighted=True), st.integers(0, 99), st.sampled_from([0.0, 1e-3, 1.0, 1e12]))
+def test_a_start_changes_no_solution(graph: csr_array, seed: int, size: float) -> None:
+    start = size * np.random.default_rng(seed).normal(size=graph.shape[0])
+    found, cold = hodge_potential(graph, start=start), hodge_potential(graph)
+    assert found.converged
+    np.testing.assert_allclose(
+        found.value, cold.value, rtol=0, atol=1e-8 * max(1, np.abs(cold.value).max(initial=0))
+    )
+
+
+def test_a_solution_is_the_best_start() -> None:
+    rng = np.random.default_rng(0)
+    upper = np.triu(rng.random((80, 80)) < 0.1, 1)
+    graph = csr_array((upper | upper.T).astype(float))
+    cold = hodge_potential(graph)
+    assert hodge_potential(graph, start=cold.value).iterations == 1 < cold.iterations
+    assert hodge_potential(graph, start=cold.value + 5).iterations == 1  # a constant makes no difference
+    assert hodge_potential(graph, start=1e9 * rng.normal(size=80)).iterations == cold.iterations + 1
+
+
+def test_nodes_that_are_new_begin_at_the_mean_of_their_old_neighbours() -> None:
+    dense = np.zeros((5, 5))
+    for i, j in [(0, 1), (1, 2), (0, 3), (2, 3), (3, 4)]:
+        dense[i, j] = dense[j, i] = 1.0
+    start = grown_start(csr_array(dense), [1.0, 2.0, 5.0], [0, 1, 2])
+    np.testing.assert_array_equal(start, [1.0, 2.0, 5.0, 3.0, 0.0])
+    with pytest.raises(DataError, match="the score before has to be 3 real numbers"):
+        grown_start(csr_array(dense), [1.0, 2.0], [0, 1, 2])

@@ -25,10 +25,12 @@ def record(method: dict[str, Any], aa: float, **config: dict[str, Any]) -> Small
     return checked(content, "a test")
 
 
-def test_the_document_agrees_with_the_records() -> None:
-    text = (ROOT / "REPRODUCIBILITY.md").read_text(encoding="utf-8")
+@pytest.mark.parametrize("document", ["REPRODUCIBILITY.md", "docs/whole-graph.md"])
+def test_the_document_agrees_with_the_records(document: str) -> None:
+    text = (ROOT / document).read_text(encoding="utf-8")
     for name, block in reproducibility.TABLES.items():
-        assert (f"<!-- begin {name} -->" in text) == (ROOT / "results" / f"{block.file}.json").exists()
+        there = (ROOT / "results" / f"{block.file}.json").exists() and block.document == document
+        assert (f"<!-- begin {name} -->" in text) == there
     assert rendered(text, ROOT / "results") == text
 
 
@@ -48,8 +50,9 @@ def changed_copy(folder: Path, file: str, change: Callable[[dict[str, Any]], Non
 
 
 def committed_blocks() -> dict[str, str]:
-    """What stands between the marks of the document."""
-    text = (ROOT / "REPRODUCIBILITY.md").read_text(encoding="utf-8")
+    """What stands between the marks of the documents."""
+    documents = {block.document for block in reproducibility.TABLES.values()}
+    text = "".join((ROOT / document).read_text(encoding="utf-8") for document in documents)
     return dict(re.findall(r"<!-- begin ([\w-]+) -->\n(.*?)\n<!-- end \1 -->", text, flags=re.DOTALL))
 
 

@@ -27,14 +27,21 @@ def jacobi(diagonal: Vector) -> Precondition:
     return partial(np.multiply, inverse)
 
 
-def refine(apply: Apply, precondition: Precondition, rhs: Vector, *, goal: float, limit: int) -> Iterate:
+def refine(
+    apply: Apply, precondition: Precondition, rhs: Vector, *, goal: float, limit: int, start: Vector | None = None
+) -> Iterate:
     """Solve A x = rhs until the true residual |rhs - A x| is at most the goal, or no longer halves.
 
     The recurred residual of conjugate gradients drifts from the true one, which is recomputed at every stop; the
-    iteration restarts from there as long as each restart at least halves it.
+    iteration restarts from there as long as each restart at least halves it. A start that is no better than zero is
+    not used.
     """
     value, residual, iterations = np.zeros_like(rhs), rhs, 0
     norm = _dot(rhs, rhs) ** 0.5
+    if start is not None and start.any():
+        nearer, iterations = rhs - apply(start), 1
+        if _dot(nearer, nearer) < _dot(rhs, rhs):
+            value, residual, norm = start, nearer, _dot(nearer, nearer) ** 0.5
     while norm > goal and iterations < limit:
         step = conjugate_gradients(apply, precondition, residual, goal=goal / 2, limit=limit - iterations)
         candidate = value + step.value

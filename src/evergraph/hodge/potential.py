@@ -3,9 +3,10 @@
 from enum import Enum
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.sparse import csr_array
 
-from evergraph.hodge.checks import as_graph
+from evergraph.hodge.checks import Vector, as_graph, as_vector
 from evergraph.hodge.operators import signed_adjacency, underlying_graph
 from evergraph.hodge.solve import Preconditioner, Solution, certify, solve_laplacian
 
@@ -31,6 +32,7 @@ def hodge_potential(
     *,
     directed: bool = False,
     orientation: Orientation = Orientation.PAPER,
+    start: ArrayLike | None = None,
     preconditioner: Preconditioner = Preconditioner.JACOBI,
     tolerance: float = 1e-10,
     max_iterations: int = 10_000,
@@ -40,7 +42,8 @@ def hodge_potential(
 
     Undirected, A is symmetric and div Ā = A 1, the (weighted) degrees. Directed, D - A belongs to the underlying
     undirected graph, and div Ā counts the one-way edges out of a node minus those into it; edges that go both
-    ways cancel, so a symmetric adjacency passed as directed has score zero.
+    ways cancel, so a symmetric adjacency passed as directed has score zero. start: where the solve begins; for a
+    graph that has grown, the score before (`grown_start`).
     """
     if directed:
         graph = underlying_graph(adjacency)
@@ -50,11 +53,27 @@ def hodge_potential(
     return solve_laplacian(
         graph,
         orientation.sign * flow.sum(axis=1).astype(np.float64),
+        start=start,
         preconditioner=preconditioner,
         tolerance=tolerance,
         max_iterations=max_iterations,
         must_converge=must_converge,
     )
+
+
+def grown_start(adjacency: csr_array, before: ArrayLike, rows: ArrayLike) -> Vector:
+    """A start for a graph that has grown: (n,), the score that the nodes at `rows` had before.
+
+    A new node gets the mean of its old neighbours (those in its row), 0 where it has none.
+    """
+    graph, old = as_graph(adjacency), np.asarray(rows, dtype=np.int64)
+    known, start = np.zeros(graph.shape[0]), np.zeros(graph.shape[0])
+    known[old], start[old] = 1.0, as_vector(before, len(old), "the score before")
+    new = np.flatnonzero(known == 0.0)
+    links = graph[new]
+    total, count = links @ start, links @ known
+    start[new] = np.divide(total, count, out=np.zeros_like(total), where=count > 0.0)
+    return start
 
 
 ENOUGH_TO_RANK = 1e-8

@@ -39,6 +39,7 @@ def solve_laplacian(
     rhs: ArrayLike,
     *,
     node_weights: ArrayLike | None = None,
+    start: ArrayLike | None = None,
     preconditioner: Preconditioner = Preconditioner.JACOBI,
     tolerance: float = 1e-10,
     max_iterations: int = 10_000,
@@ -49,7 +50,8 @@ def solve_laplacian(
     On every connected component the w-weighted mean of b is removed, which projects it onto the range of Δ₀, and
     x has w-weighted mean zero; least squares and norm are those of <s, t> = sum_i w_i s_i t_i. The residual is
     the largest over the components of |b - Δ₀ x| / |b| with b projected. Where it stays above the tolerance, a
-    ConvergenceError is raised, or with must_converge=False the unconverged solution is returned.
+    ConvergenceError is raised, or with must_converge=False the unconverged solution is returned. start: (n,), where
+    to begin, such as the solution before the graph grew; it changes the iterations, not what is certified.
     """
     check_limits(tolerance, max_iterations)
     graph = as_undirected(adjacency)
@@ -60,8 +62,9 @@ def solve_laplacian(
     order = np.argsort(-np.diff(graph.indptr), kind="stable")
     system = _permuted(_symmetric_form(graph, root), order)
     components = Components(components_of(graph, root).label[order], root[order])
+    first = np.zeros_like(right) if start is None else as_vector(start, graph.shape[0], "the start")
     scaled, residual, iterations = _solve(
-        system, components, (root * right)[order], preconditioner, tolerance, max_iterations
+        system, components, (root * right)[order], (root * first)[order], preconditioner, tolerance, max_iterations
     )
     value = np.empty_like(right)
     value[order] = scaled / components.null
@@ -102,7 +105,13 @@ def _permuted(matrix: csr_array, order: NDArray[np.intp]) -> csr_array:
 
 
 def _solve(
-    system: csr_array, components: Components, rhs: Vector, method: Preconditioner, tolerance: float, limit: int
+    system: csr_array,
+    components: Components,
+    rhs: Vector,
+    start: Vector,
+    method: Preconditioner,
+    tolerance: float,
+    limit: int,
 ) -> tuple[Vector, float, int]:
     """Return the solution, its residual and the iterations of the symmetric system, all components in one run.
 
@@ -115,11 +124,12 @@ def _solve(
     size[size <= NOISE * components.norms(rhs / peak)] = 0.0
     factor = size[components.label]
     unit = np.divide(projected, factor, out=np.zeros_like(rhs), where=factor > 0.0)
+    first = np.divide(components.project(start), factor * peak, out=np.zeros_like(rhs), where=factor > 0.0)
     if not unit.any():
         return unit, 0.0, 0
     with_multigrid = method is Preconditioner.MULTIGRID
     precondition = _multigrid(system, components) if with_multigrid else jacobi(system.diagonal())
-    found = refine(system.__matmul__, precondition, unit, goal=tolerance, limit=limit)
+    found = refine(system.__matmul__, precondition, unit, goal=tolerance, limit=limit, start=first)
     value = components.project(found.value)
     residual = components.norms(unit - system @ value).max()
     return value * factor * peak, float(residual), found.iterations

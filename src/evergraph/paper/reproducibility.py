@@ -1,6 +1,7 @@
-"""The tables of REPRODUCIBILITY.md, written from the records in results/ between its marks.
+"""The tables of REPRODUCIBILITY.md and docs/whole-graph.md, written from the records in results/ between marks.
 
     python -m evergraph.paper.reproducibility REPRODUCIBILITY.md results
+    python -m evergraph.paper.reproducibility docs/whole-graph.md results
 
 A block `<!-- begin NAME -->` … `<!-- end NAME -->` gets the table NAME; everything else in the file stays.
 """
@@ -8,7 +9,7 @@ A block `<!-- begin NAME -->` … `<!-- end NAME -->` gets the table NAME; every
 import re
 import statistics
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,7 @@ from evergraph.paper.tables import published_text, verdict
 from evergraph.paper.targets import ALL_BACKBONES, TARGETS, Request
 from evergraph.results.groups import stat
 from evergraph.results.load import read_results
-from evergraph.results.records import SmallRecord, grouped, read_records
+from evergraph.results.records import SmallRecord, grouped, grouped_by, read_records, setting
 from evergraph.runs.config import RunConfig, completed
 
 Records = Sequence[SmallRecord]
@@ -68,10 +69,11 @@ def _beside_fusion(groups: Mapping[tuple[Any, ...], Records]) -> list[tuple[str,
 
 @dataclass(frozen=True)
 class Block:
-    """The content between two marks: a table of the records in a file."""
+    """The content between two marks of a document: a table of the records in a file."""
 
     file: str
     table: Callable[[Path], str]
+    document: str = "REPRODUCIBILITY.md"
 
     def text(self, results: Path) -> str:
         return self.table(results / f"{self.file}.json")
@@ -162,13 +164,13 @@ POTENTIALS = {
     "misread": "read with other nodes' ids (`--preset as-published`)",
     "random": "random numbers in its place",
     "hps": "read with its own ids",
+    None: "no scores: random nodes (`random-replay`)",
 }
 
 
 def published_table(records: Records) -> str:
     """FTF-ER with the settings of its public code: which potential the nodes are chosen by."""
-    mine = [run for run in records if run.config["method"]["name"] == "ftf-er-det"]
-    groups = grouped(mine, ("method.topology_score",))
+    groups = grouped(records, ("method.topology_score",))  # random-replay has none
     published = published_text(main_result("ftf-er-det", "amazon-computers"))
     rows = []
     for score, name in POTENTIALS.items():
@@ -178,9 +180,67 @@ def published_table(records: Records) -> str:
     return markdown_table(["potential", "AA / AF, %", "seeds", "paper, AA / AF, %"], rows)
 
 
+def learners_table(records: Records) -> str:
+    """Rows: learners that the paper does not have, best on the first data set first; columns: data sets."""
+    groups = grouped(records, ("method.name", "dataset.name"))
+    names = sorted({name for _, name in groups})
+    first = {
+        one: statistics.mean(run.aa for run in runs) for (one, name), runs in groups.items() if name == names[0]
+    }
+    methods = sorted({method for method, _ in groups}, key=lambda method: -first.get(method, 0.0))
+    rows = [[f"`{one}`", *(seeded_cell(groups.get((one, name), [])) for name in names)] for one in methods]
+    return markdown_table(["AA / AF, % (seeds)", *names], rows)
+
+
+def seeded_cell(records: Records) -> str:
+    """AA / AF and the number of seeds; a dash where there is no run."""
+    return f"{cell(records)} ({len(records)})" if records else "–"
+
+
+STORAGES = {
+    "nodes": "features alone",
+    "subgraph": "and the edges between them (as the paper)",
+    "neighbours": "and sampled neighbours",
+    "embedding": "the propagated row of that time",
+    "ids": "read again in the graph known now",
+}
+
+
+def storage_table(records: Records) -> str:
+    """Rows: what is kept of a replayed node; columns: how nodes are chosen; AA in the whole graph."""
+    groups = grouped_by(records, lambda run: (setting(run, "method.storage"), _selection(run)))
+    selections = sorted({selection for _, selection in groups}, key=lambda name: (name == BY_DEGREE, name))
+
+    def row(storage: str) -> Iterator[str]:
+        for selection in selections:
+            runs = groups.get((storage, selection), [])
+            yield f"{stat([run.aa for run in runs])} ({len(runs)})" if runs else "–"
+
+    rows = [[f"`{storage}`: {meaning}", *row(storage)] for storage, meaning in STORAGES.items()]
+    return markdown_table(["global AA, % (seeds)", *selections], rows)
+
+
+BY_DEGREE = "by degree"
+
+
+def _selection(record: SmallRecord) -> str:
+    """How a run chooses the nodes that it replays."""
+    by_degree = setting(record, "method.topology_score") == "degree"
+    return BY_DEGREE if by_degree else f"`{setting(record, 'method.name')}`"
+
+
+def inductive_table(records: Records) -> str:
+    """Methods whose learners never saw the nodes that they are tested on; AA and AF in the whole graph."""
+    groups = grouped(records, ("method.name",))
+    order = sorted(groups.items(), key=lambda pair: -statistics.mean(run.aa for run in pair[1]))
+    rows = [[f"`{name}`", seeded_cell(runs)] for (name,), runs in order]
+    return markdown_table(["method", "AA / AF, % (seeds)"], rows)
+
+
 ARXIV = Request("ogbn-arxiv", features="spectral:128", seeds=(0,))
 CORA = Request("cora-papers70", seeds=(0, 1, 2))
 AMAZON = Request("amazon-computers", seeds=(0, 1, 2))
+WHOLE_GRAPH = "docs/whole-graph.md"
 ALL_AMAZON = Request("amazon-computers", backbones=ALL_BACKBONES)
 
 TABLES: dict[str, Block] = {
@@ -202,6 +262,9 @@ TABLES: dict[str, Block] = {
     "as-published-amazon": Block("as-published-amazon", of_records(published_table)),
     "checks-amazon": Block("checks-amazon", of_records(checks_table)),
     "settings-amazon": Block("settings-amazon", of_records(settings_table)),
+    "learners": Block("learners", of_records(learners_table)),
+    "storage-amazon": Block("storage-amazon", of_records(storage_table), WHOLE_GRAPH),
+    "inductive-amazon": Block("inductive-amazon", of_records(inductive_table), WHOLE_GRAPH),
 }
 
 
