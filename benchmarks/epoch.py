@@ -24,15 +24,14 @@ from typing import NamedTuple
 import numpy as np
 import torch
 from scipy import sparse
-from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
 from evergraph.backbones.gcn import GCN, GCNConfig
 from evergraph.data.datasets import load_dataset
-from evergraph.data.graph import Graph
 from evergraph.data.stream import Setting, StreamConfig, TaskView, learner_view, make_stream
 from evergraph.training.loop import Batch, TrainConfig, train
 from evergraph.training.net import Net
+from naive.gcn import Edges, PlainGCN
 
 EPOCHS = 200
 """As many as the paper trains a task for."""
@@ -87,46 +86,21 @@ def our_epochs(view: TaskView, epochs: int = EPOCHS) -> Timing:
     return Timing(statistics.median(np.diff(stamps).tolist()), afterwards, losses)
 
 
-class PlainGCN(nn.Module):
-    """The same network as most research code writes it: gather along edges, weigh, scatter-add, every epoch."""
-
-    def __init__(self, graph: Graph, state: dict[str, Tensor]):
-        super().__init__()
-        loops = np.arange(graph.n_nodes)
-        rows = np.repeat(loops, np.diff(graph.adjacency.indptr))
-        source = torch.as_tensor(np.concatenate([graph.adjacency.indices, loops]).astype(np.int64))
-        target = torch.as_tensor(np.concatenate([rows, loops]).astype(np.int64))
-        degree = torch.bincount(target, minlength=graph.n_nodes).float()
-        self.source, self.target = source, target
-        self.weight = (degree[source] * degree[target]).rsqrt()[:, None]
-        features = graph.features if isinstance(graph.features, np.ndarray) else graph.features.toarray()  # type: ignore
-        self.x = torch.as_tensor(features)
-        self.w1, self.b1, self.w2, self.b2 = (
-            nn.Parameter(state[name].clone()) for name in ("first.weight", "first.bias", "head.weight", "head.bias")
-        )
-
-    def propagate(self, h: Tensor) -> Tensor:
-        return torch.zeros_like(h).index_add(0, self.target, h[self.source] * self.weight)
-
-    def forward(self) -> Tensor:
-        hidden = torch.relu(self.propagate(self.x @ self.w1) + self.b1)
-        return self.propagate(hidden @ self.w2) + self.b2
-
-
 def plain_epochs(view: TaskView, epochs: int) -> tuple[list[float], list[float]]:
     """Seconds and losses of each epoch of the plain implementation, started from our parameters."""
     config = TrainConfig()
     net = Net(lambda g: GCN(view.graph.n_features, GCNConfig(hidden=HIDDEN), g), Setting.CLASS_IL, config, seed=0)
     net.grow(view)
     batch: Batch = net.task_batch(view)
-    model = PlainGCN(view.graph, net.model.state_dict())
+    model, edges = PlainGCN(net.model.state_dict()), Edges(view.graph.adjacency)
+    x = torch.as_tensor(sparse.csr_array(view.graph.features).toarray())
     optimiser = torch.optim.Adam(model.parameters(), config.lr, weight_decay=config.weight_decay, fused=True)
     rows = torch.as_tensor(view.train)
     seconds, losses = [], []
     for _ in range(epochs):
         start = time.perf_counter()
         optimiser.zero_grad()
-        loss = batch.weights @ cross_entropy(model()[rows], batch.labels, reduction="none")
+        loss = batch.weights @ cross_entropy(model(x, edges)[rows], batch.labels, reduction="none")
         loss.backward()  # type: ignore[no-untyped-call]
         optimiser.step()
         losses.append(loss.item())
