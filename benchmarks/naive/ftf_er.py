@@ -14,7 +14,6 @@ from torch.nn.functional import cross_entropy
 
 from .gcn import Edges, PlainGCN
 
-
 STEPS = ("train", "grand", "hps", "select")
 
 

@@ -121,3 +121,9 @@ def test_no_arguments_are_a_question_for_help(call: Call) -> None:
 
 def test_the_version(call: Call) -> None:
     assert call("--version").out == f"{__version__}\n"
+
+
+@pytest.mark.parametrize("command", ["learn", "predict", "forget"])
+def test_merging_edges_is_said_to_add_their_weights(call: Call, command: str) -> None:
+    said = " ".join(call(command, "--help").out.split())
+    assert "listed more than once become one; weights are added" in said

@@ -75,18 +75,13 @@ def given(company: Path) -> dict[str, Any]:
         edge_index=torch.as_tensor(np.stack([coo.row, coo.col]).astype(np.int64)),
         train_mask=torch.as_tensor(TRAIN),
     )
-    networkx = pytest.importorskip("networkx", reason="the example needs networkx")
-    graph = networkx.karate_club_graph()
-    for node, attributes in graph.nodes(data=True):
-        attributes["degree"] = graph.degree(node)
-        attributes["first"] = int(graph.has_edge(node, 0))
+    pytest.importorskip("networkx", reason="the example needs networkx")
     return {
         "data": data,
         "adjacency": GRAPH.adjacency,
         "features": GRAPH.features,
         "labels": [NAMES[label] for label in GRAPH.labels],
         "names": [f"n{row}" for row in range(GRAPH.n_nodes)],
-        "graph": graph,
     }
 
 

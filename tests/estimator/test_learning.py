@@ -476,6 +476,23 @@ def test_one_label_written_in_two_ways_is_one_class(first: list[Any], later: lis
     assert model.classes_.tolist() == sorted(first)
 
 
+def test_new_classes_are_numbers_where_all_classes_are() -> None:
+    pair = noisy()
+    model = ContinualClassifier(**FAST).partial_fit(pair, [0, 1] * 30, ids=np.arange(60))
+    model.partial_fit(pair, ["0", "2.0"] * 30, ids=np.arange(100, 160))
+    assert model.classes_.tolist() == [0, 1, 2]
+    assert model.predict(pair).dtype.kind == "i"
+    with pytest.raises(DataError, match="labels must be whole numbers as in the first batch, got '007' instead"):
+        model.partial_fit(pair, ["0", "007"] * 30, ids=np.arange(200, 260))
+
+
+def test_labels_may_be_a_tensor() -> None:
+    pair, labels = noisy(), torch.tensor([0, 1] * 30)
+    model = ContinualClassifier(**FAST).partial_fit(pair, labels)
+    assert model.score(pair, labels) == model.score(pair, labels.tolist())
+    assert model.spelled(labels).tolist() == labels.tolist()
+
+
 def test_one_batch_with_two_ways_to_write_a_label_has_one_class() -> None:
     labels = ["1", "1.0", "other"] * 20
     model = ContinualClassifier(**FAST).partial_fit(noisy(), labels)

@@ -95,7 +95,7 @@ def test_weights_count_where_they_are_named(client: TestClient) -> None:
     assert unweighted["predictions"] == asked(client)["predictions"]
     assert "edge weights are not used" in unweighted["remarks"][0]
     weighted = asked(client, edges=edges, weight_column="weight")
-    assert weighted["remarks"] == []
+    assert weighted["remarks"] == ["these edges have weights, though the model has learned without them"]
     assert weighted["predictions"] != unweighted["predictions"]
 
 

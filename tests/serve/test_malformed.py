@@ -128,7 +128,10 @@ QUESTIONS: dict[str, tuple[Change, str]] = {
     "source column null": (given_as(source_column=None), "request.source_column: input should be a valid string"),
     "csv empty": (given_as(nodes=""), "nodes must start with a line of column names, got an empty file"),
     "csv blank": (given_as(nodes="\n\n"), "nodes must"),
-    "csv of names alone": (given_as(nodes=HEADER), "nodes must have at least one row, got none"),
+    "csv of names alone": (
+        given_as(nodes=HEADER),
+        "nodes must have at least one row, got none instead; add a row for each",
+    ),
     "csv ragged": (given_as(nodes=HEADER + ROW + "b,1\n"), "nodes line 3 must have 5 values, got 2"),
     "csv names twice": (given_as(nodes="id,id\n1,2"), "nodes must name every column once, got id, id"),
     "csv two separators": (given_as(nodes="id,a;b\n1,2"), "nodes must separate its columns by one sign"),
@@ -142,7 +145,10 @@ QUESTIONS: dict[str, tuple[Change, str]] = {
         given_as(nodes=HEADER + ROW, edges="source,target\na,b"),
         "edges line 2 must have a target",
     ),
-    "csv edges alone": (given_as(edges="source,target\n"), "edges must have at least one row"),
+    "csv edges alone": (
+        given_as(edges="source,target\n"),
+        "edges must have at least one row, got none instead; leave edges",
+    ),
 }
 
 

@@ -67,14 +67,45 @@ def test_frames_with_a_column_of_ids() -> None:
         (pandas.Categorical([5, 5, 7]), [5, 5, 7]),
         (np.array([0, -1, 2], dtype=np.int8), [0, None, 2]),
         ((1.0, float("nan"), 2.0), [1, None, 2]),
+        (torch.tensor([0, -1, 2]), [0, None, 2]),
+        (torch.tensor([True, False, True]), [True, False, True]),
+        (torch.tensor([1.0, float("nan"), 2.0]), [1, None, 2]),
+        (list(torch.tensor([0, -1, 2])), [0, None, 2]),
+        ((torch.tensor(1.0), torch.tensor(float("nan")), torch.tensor(2.0)), [1, None, 2]),
+        (tuple(np.array(value) for value in ("a", "", "b")), ["a", None, "b"]),
     ],
 )
 def test_labels_of_any_type(labels: Any, wanted: list[object]) -> None:
     found = to_batch((node_frame(), edge_frame()), labels).labels.tolist()
     assert found == wanted
     assert [type(label) for label in found] == [type(label) for label in wanted]
-    if not isinstance(labels, np.ndarray | tuple):  # in a table, -1 is refused
+    in_memory = isinstance(labels, np.ndarray | tuple | torch.Tensor) or isinstance(labels[0], torch.Tensor)
+    if not in_memory:  # in a table, -1 is refused
         assert to_batch((node_frame(label=labels), edge_frame())).labels.tolist() == wanted
+
+
+@pytest.mark.parametrize("labels", [torch.zeros(3, 2), torch.tensor(1), np.array(1), torch.zeros(2)])
+def test_labels_of_another_shape_are_refused(labels: Any) -> None:
+    with pytest.raises(DataError, match=r"one label for each of the 3 nodes, got shape \(") as caught:
+        to_batch((node_frame(), edge_frame()), labels)
+    one_sentence(caught.value)
+
+
+def test_a_category_of_numbers_is_a_category() -> None:
+    for codes in (pandas.Categorical([10, 20, 10]), pandas.Categorical(["10", "20", "10"])):
+        frame = node_frame(code=codes)
+        schema = FeatureSchema.fit(to_batch((frame, edge_frame())))
+        assert schema.feature_names[-2:] == ("code=10", "code=20")
+        assert dense(schema.encode(to_batch((frame, edge_frame()))))[:, -2:].tolist() == [[1, 0], [0, 1], [1, 0]]
+        plain = to_batch((node_frame(code=[10, 20, 10]), edge_frame()))
+        assert dense(schema.encode(plain))[:, -2:].tolist() == [[1, 0], [0, 1], [1, 0]]
+    as_number = FeatureSchema.fit(to_batch((frame, edge_frame())), numbers=["code"])
+    assert as_number.feature_names[-1] == "code"
+    learned = FeatureSchema.fit(plain)
+    assert np.array_equal(
+        dense(learned.encode(to_batch((node_frame(code=pandas.Categorical([10, 20, 10])), edge_frame())))),
+        dense(learned.encode(plain)),
+    )
 
 
 def test_every_library_gives_the_same_batch() -> None:
@@ -97,25 +128,112 @@ def test_every_library_gives_the_same_batch() -> None:
     assert to_batch(plain) is plain
 
 
-def test_networkx_directions_weights_and_parallel_edges() -> None:
+def multigraph() -> Any:
     graph = networkx.MultiDiGraph()
     graph.add_nodes_from([(3, {"label": "x"}), (1, {"size": 5}), (2, {"size": 7.5})])
     graph.add_edges_from([(3, 1, {"w": 2}), (3, 1, {"w": 3}), (1, 2, {"w": 1}), (2, 2, {"w": 1})])
-    found = to_batch(graph)
+    return graph
+
+
+def test_networkx_directions_weights_and_parallel_edges() -> None:
+    graph = multigraph()
+    found = to_batch(graph, duplicates="merge")
     assert found.ids.tolist() == [3, 1, 2]
     assert found.labels.tolist() == ["x", None, None]
     assert found.adjacency.toarray().tolist() == WANTED
     assert found.remarks == (
+        "1 repeated edges merged",
         "directions of the edges are not used (directed=True keeps them)",
         "1 self-loops left out",
     )
-    kept = to_batch(graph, directed=True, weight="w")
+    kept = to_batch(graph, directed=True, weight="w", duplicates=Duplicates.MERGE)
     assert kept.adjacency.toarray().tolist() == [[0, 5, 0], [0, 0, 1], [0, 0, 0]]
     assert kept.directed
     graph.add_edge(1, 3)
     with pytest.raises(DataError, match="the edge 1 to 3 must have a w that is finite and not negative, got None"):
         to_batch(graph, weight="w")
     assert to_batch(networkx.path_graph(3)).adjacency.toarray().tolist() == WANTED
+
+
+@pytest.mark.parametrize("kind", ["MultiGraph", "MultiDiGraph"])
+def test_parallel_edges_of_networkx_are_refused_as_repeated_ones_of_frames(kind: str) -> None:
+    graph = getattr(networkx, kind)()
+    graph.add_nodes_from("abc", age=1)
+    graph.add_edges_from([("a", "b", {"weight": 1}), ("b", "c", {"weight": 4}), ("a", "b", {"weight": 2})])
+    with pytest.raises(DataError, match=r"got the edge 'a' to 'b' again instead \(1 repeated edges\)") as caught:
+        to_batch(graph)
+    assert "merge them (duplicates='merge'; weights are added)" in one_sentence(caught.value)
+    merged = to_batch(graph, duplicates="merge", weight="weight")
+    assert merged.adjacency.toarray().tolist() == [[0, 3, 0], [3, 0, 4], [0, 4, 0]]
+    assert merged.remarks[0] == "1 repeated edges merged"
+    assert to_batch(graph, duplicates="merge").adjacency.toarray().tolist() == WANTED
+    with pytest.raises(ConfigError, match='duplicates must be "error" or "merge", got \'add\' instead'):
+        to_batch(graph, duplicates="add")
+
+
+def test_weights_of_networkx_that_are_not_used_are_said() -> None:
+    graph = networkx.Graph()
+    graph.add_edge("a", "b", weight=2)
+    graph.add_edge("b", "c")
+    found = to_batch(graph)
+    assert found.adjacency.toarray().tolist() == WANTED
+    assert found.remarks == ("edge weights are not used (weight='weight' keeps them)",)
+    graph.add_edge("a", "b", weight=1)
+    assert not to_batch(graph).remarks, "weights of 1 are no weights"
+    graph.add_edge("b", "c", weight=5)
+    kept = to_batch(graph, weight="weight")
+    assert kept.adjacency.toarray().tolist() == [[0, 1, 0], [1, 0, 5], [0, 5, 0]]
+    assert not kept.remarks
+
+
+def test_two_weights_of_one_pair_of_networkx_are_said() -> None:
+    graph = networkx.DiGraph()
+    graph.add_weighted_edges_from([("a", "b", 1), ("b", "a", 7)])
+    found = to_batch(graph, weight="weight")
+    assert found.adjacency.toarray().tolist() == [[0, 7], [7, 0]]
+    assert "1 pairs are listed both ways with different weights, of which the larger counts" in found.remarks[1]
+    assert not to_batch(graph, weight="weight", directed=True).remarks
+
+
+def test_networkx_takes_the_names_that_frames_have() -> None:
+    graph = networkx.Graph()
+    graph.add_nodes_from([("a", {"club": "x", "born": 5}), ("b", {"club": "null", "born": 6})])
+    graph.add_edge("a", "b", strength=3)
+    short = to_batch(graph, label="club", time="born", weight="strength")
+    long = to_batch(graph, label_column="club", time_column="born", weight_column="strength")
+    for found in (short, long):
+        assert found.labels.tolist() == ["x", None]
+        assert found.times is not None
+        assert found.times.tolist() == [5, 6]
+        assert found.adjacency.toarray().tolist() == [[0, 3], [3, 0]]
+        assert "1 labels 'null' are taken as missing" in found.remarks[0]
+    with pytest.raises(ConfigError, match="label or label_column is wanted, got both; leave one out"):
+        to_batch(graph, label="club", label_column="born")
+    unknown = to_batch(graph, label_column="topic", label_optional=True)
+    assert unknown.remarks == ("the NetworkX graph has no column 'topic', so no label is compared",)
+
+
+@pytest.mark.parametrize("kind", ["NetworkX", "PyG", "frames", "frame", "arrays"])
+def test_an_option_that_a_graph_does_not_have_is_one_sentence(kind: str) -> None:
+    graphs = {
+        "NetworkX": (
+            networkx.path_graph(3),
+            "weighted",
+            "a NetworkX graph the options label, time, weight, label_c",
+        ),
+        "PyG": (data(), "weight_column", "a PyG Data the options ids, mask, directed, weighted are wanted"),
+        "frames": ((node_frame(), edge_frame()), "edges", "frames the options id_column, "),
+        "frame": (node_frame(), "weighted", "a frame of nodes the options edges, id_column, "),
+        "arrays": (
+            (sparse.csr_array((2, 2)), np.eye(2)),
+            "duplicates",
+            r"a pair \(adjacency, features\) the options ids, times, directed, weighted are wanted",
+        ),
+    }
+    graph, option, words = graphs[kind]
+    with pytest.raises(ConfigError, match=f"for {words}.*, got {option} instead; use one of them") as caught:
+        to_batch(graph, **{option: True})
+    one_sentence(caught.value)
 
 
 def data(**changes: Any) -> Any:
@@ -164,7 +282,17 @@ BAD: dict[str, tuple[Any, dict[str, Any], str]] = {
     "a frame without rows": (
         (node_frame().iloc[:0], edge_frame()),
         {},
-        "the node frame must have at least one row",
+        "the node frame must have at least one row, got none instead; add a row for each node",
+    ),
+    "a frame without edges": (
+        (node_frame(), edge_frame().iloc[:0]),
+        {},
+        "the edge frame must have at least one row, got none instead; give None for no edges",
+    ),
+    "columns of two levels": (
+        (node_frame().set_axis(pandas.MultiIndex.from_product([["a"], [1, 2, 3]]), axis=1), None),
+        {},
+        r"the node frame must have plain names of columns, got names of 2 levels such as \('a', '1'\) instead",
     ),
     "an index with one id twice": (
         (node_frame().set_axis(["a", "b", "a"]), None),

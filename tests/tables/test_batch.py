@@ -1,5 +1,6 @@
 """Batches from two files: ids, labels, times, edges."""
 
+import datetime
 from pathlib import Path
 from typing import Any
 
@@ -125,6 +126,21 @@ def test_times_are_numbers_or_dates(tmp_path: Path) -> None:
     assert dates.times is not None
     assert dates.times.tolist() == [86400, 1]
     assert dates.left_out["joined"] == "the times"
+
+
+def test_the_first_time_that_is_bad_is_named() -> None:
+    times = np.array(["2024-05-31"] * 119 + ["soon"], dtype=object)
+    nodes = Table("the node frame", {"id": np.arange(120), "time": times})
+    with pytest.raises(DataError, match=r"the node frame row 120, column 'time', must be .* got 'soon'") as caught:
+        batch_from_tables(nodes, None)
+    one_sentence(caught.value)
+
+
+def test_dates_may_be_text_beside_objects() -> None:
+    times = np.array([datetime.date(1970, 1, 2), "1970-01-03"], dtype=object)
+    found = batch_from_tables(Table("nodes", {"id": np.arange(2), "time": times}), None).times
+    assert found is not None
+    assert found.tolist() == [86400, 2 * 86400]
 
 
 def test_an_unknown_end_names_file_line_and_what_to_do(tmp_path: Path) -> None:

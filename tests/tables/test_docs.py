@@ -1,9 +1,13 @@
 """The examples of docs/data.md run as they are printed."""
 
+import inspect
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
+from evergraph.tables import Batch, batch_from_arrays, batch_from_frames, batch_from_networkx, batch_from_pyg
 
 PAGE = Path(__file__).parents[2] / "docs" / "data.md"
 
@@ -44,3 +48,27 @@ def test_the_tables_of_the_page_are_read(tmp_path: Path) -> None:
     graph = load_dataset(str(tmp_path / "edges.csv"))
     assert graph.feature_names == ("age", "plan=basic", "plan=gold", "revenue")
     assert graph.n_nodes == 3
+
+
+@pytest.mark.parametrize(
+    ("graph", "adapter"),
+    [
+        ("frames", batch_from_frames),
+        ("NetworkX", batch_from_networkx),
+        ("a scipy matrix", batch_from_arrays),
+        ("PyG", batch_from_pyg),
+    ],
+)
+def test_the_page_names_every_option_of_a_graph(graph: str, adapter: Callable[..., Batch]) -> None:
+    section = PAGE.read_text(encoding="utf-8").partition("Options of `to_batch`")[2]
+    (row,) = re.findall(rf"^\| {graph}[^|]*\|(.*)\|$", section, flags=re.MULTILINE)
+    parameters = inspect.signature(adapter).parameters.values()
+    assert set(re.findall(r"`(\w+)`", row)) == {one.name for one in parameters if one.kind is one.KEYWORD_ONLY}
+
+
+def test_what_the_page_imports_is_there() -> None:
+    import evergraph
+
+    names = re.findall(r"`from evergraph import (\w+)`", PAGE.read_text(encoding="utf-8"))
+    assert names == ["to_pyg"]
+    assert all(hasattr(evergraph, name) for name in names)

@@ -33,7 +33,12 @@ TEXTS: dict[str, tuple[str | bytes, str | bytes, dict[str, Any], str]] = {
     # the node file as a whole
     "empty nodes": ("", EDGES, {}, "nodes.csv must start with a line of column names, got an empty file"),
     "only a blank line": ("\n", EDGES, {}, "nodes.csv must start with a line of column names"),
-    "header alone": ("id,label,age\n", EDGES, {}, "nodes.csv must have at least one row, got none"),
+    "header alone": (
+        "id,label,age\n",
+        EDGES,
+        {},
+        "nodes.csv must have at least one row, got none instead; add a row for",
+    ),
     "header and blank lines": ("id,label\n\n\n", EDGES, {}, "nodes.csv must have at least one row"),
     "column twice": (nodes("a,red,1", header="id,label,label"), EDGES, {}, "nodes.csv must name every column once"),
     "column twice but for blanks": (
@@ -128,6 +133,31 @@ TEXTS: dict[str, tuple[str | bytes, str | bytes, dict[str, Any], str]] = {
         {},
         "line 3, column 'time'",
     ),
+    "day first among good dates": (
+        nodes("a,2024-05-31", "b,31/05/2024", "c,x", header="id,time"),
+        EDGES,
+        {},
+        "line 3, column 'time', must be a finite number or a date such as 2024-05-31, got '31/05/2024'",
+    ),
+    "no date among good dates": (
+        nodes("a,2024-05-31", "b,2024-06-01T12:00", "c,x", header="id,time"),
+        EDGES,
+        {},
+        "line 4, column 'time', must be .* got 'x'",
+    ),
+    "NA among good dates": (nodes("a,2024-05-31", "b,NA", header="id,time"), EDGES, {}, "line 3, .* got 'NA'"),
+    "number among dates": (
+        nodes("a,7", "b,2024-05-31", "c,2024-05-31", header="id,time"),
+        EDGES,
+        {},
+        "line 2, column 'time', must be a date as most of this column, got '7' instead; write all times in one way",
+    ),
+    "date among numbers": (
+        nodes("a,7", "b,2024-05-31", header="id,time"),
+        EDGES,
+        {},
+        "line 3, column 'time', must be a number as most of this column, got '2024-05-31'",
+    ),
     "day first": (
         nodes("a,31.12.2024", header="id,time"),
         EDGES,
@@ -174,7 +204,12 @@ TEXTS: dict[str, tuple[str | bytes, str | bytes, dict[str, Any], str]] = {
     ),
     # edges
     "empty edges": (NODES, "", {}, "edges.csv must start with a line of column names"),
-    "no edge": (NODES, "source,target\n", {}, "edges.csv must have at least one row"),
+    "no edge": (
+        NODES,
+        "source,target\n",
+        {},
+        "edges.csv must have at least one row, .*; leave out a file of no edges",
+    ),
     "no source": (NODES, edges("a,b", header="from,target"), {}, "edges.csv must have a column 'source'"),
     "no target": (NODES, edges("a,b", header="source,to"), {}, "edges.csv must have a column 'target'"),
     "no header": (NODES, "a,b\nb,c\n", {}, "edges.csv must have a column 'source', got the columns 'a', 'b'"),

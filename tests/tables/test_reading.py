@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from evergraph.errors import DataError
-from evergraph.tables import read_table, table_from_text
+from evergraph.tables import FeatureSchema, read_batch, read_table, table_from_text
 from evergraph.tables import reading as reading_module
 
 arrow = pytest.importorskip("pyarrow")
@@ -85,6 +85,7 @@ def test_parquet_types_become_plain_ones(tmp_path: Path) -> None:
     columns = {
         "id": arrow.array([1, None, 2**53 + 1], arrow.int64()),
         "word": arrow.array(["a", "b", None]).dictionary_encode(),
+        "code": arrow.array([10, 20, None]).dictionary_encode(),
         "flag": arrow.array([True, None, False]),
         "day": arrow.array([1, 2, None], arrow.timestamp("us", tz="UTC")),
         "list": arrow.array([[1.0], [2.0], None]),
@@ -93,8 +94,21 @@ def test_parquet_types_become_plain_ones(tmp_path: Path) -> None:
     table = read_table(tmp_path / "t.parquet")
     assert table.columns["id"].tolist() == [1, None, 2**53 + 1]
     assert table.columns["word"].tolist() == ["a", "b", None]
-    assert [table.values(name).content.value for name in columns] == ["numbers", "text", "flags", "dates", "other"]
+    assert table.columns["code"].tolist() == [10, 20, None]
+    assert table.categorical == {"word", "code"}
+    contents = [table.values(name).content.value for name in columns]
+    assert contents == ["numbers", "text", "numbers", "flags", "dates", "other"]
     assert table.where(0) == "t.parquet row 1"
+    parquet.write_table(arrow.table(columns), tmp_path / "bare.parquet", store_schema=False)
+    assert read_table(tmp_path / "bare.parquet").categorical == frozenset()
+
+
+def test_a_category_of_numbers_in_parquet_is_a_category(tmp_path: Path) -> None:
+    codes = arrow.array([10, 20, 10, 30]).dictionary_encode()
+    parquet.write_table(arrow.table({"id": [1, 2, 3, 4], "code": codes}), tmp_path / "nodes.parquet")
+    batch = read_batch(tmp_path / "nodes.parquet")
+    assert FeatureSchema.fit(batch).feature_names == ("code=10", "code=20", "code=30")
+    assert FeatureSchema.fit(batch, numbers=["code"]).feature_names == ("code",)
 
 
 @pytest.mark.parametrize(
@@ -145,7 +159,7 @@ def test_a_pasted_table_is_read_as_its_file_is(tmp_path: Path, separator: str) -
     ("text", "words"),
     [
         ("", "the edges must start with a line of column names"),
-        ("a,b", "the edges must have at least one row"),
+        ("a,b", "the edges must have at least one row, got none instead; add rows to it"),
         ("a,b\n1", "the edges line 2 must have 2 values, got 1"),
         ('a,b\n"1,2', "the edges must be a table in CSV, got another format"),
     ],

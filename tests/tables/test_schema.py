@@ -1,6 +1,7 @@
 """The feature schema: what each column becomes, and that later batches are encoded alike."""
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -202,7 +203,105 @@ def test_new_categories_and_columns_are_said() -> None:
     assert remarks == (
         "nodes: 'silver', 'tin' of 'plan' not in the first batch, so 2 of 3 rows have no category",
         "nodes: columns that the schema does not have are ignored: 'extra'",
+        "nodes: columns that were always the same in the first batch stay unused: 'same'; learn a new model to use "
+        "them",
     )
+
+
+@pytest.mark.parametrize(
+    ("first", "later", "why"),
+    [
+        (np.ones(N), [1, 2], "always the same"),
+        ([True] * N, [True, False], "always the same"),
+        (["x"] * N, ["x", "y"], "always the same"),
+        (["x"] * N, ["x", None], "always the same"),
+        (["2024-01-01"] * N, ["2024-01-01", "2024-01-02"], None),
+        ([None] * N, [3, 4], "empty"),
+        ([None] * N, ["x", None], "empty"),
+        (np.ones(N), [1, 1], None),
+        (["x"] * N, ["x", "x"], None),
+        ([None] * N, [None, None], None),
+    ],
+)
+def test_a_column_that_begins_to_differ_is_said_to_stay_unused(first: Any, later: Any, why: str | None) -> None:
+    schema = FeatureSchema.fit(batch(age=AGE, late=first))
+    features, remarks = schema.encode_with_remarks(batch(age=[1, 2], late=later))
+    assert features.shape == (2, 1)
+    told = f"nodes: columns that were {why} in the first batch stay unused: 'late'; learn a new model to use them"
+    assert remarks == (() if why is None else (told,))
+    assert not schema.encode_with_remarks(batch(age=AGE, late=first))[1]
+    assert not schema.encode_with_remarks(batch(age=[1, 2]))[1], "a column that was never used may be absent"
+
+
+def test_of_many_columns_that_begin_to_differ_a_few_are_named() -> None:
+    schema = FeatureSchema.fit(batch(age=AGE, **{f"w{k}": np.zeros(N) for k in range(30)}))
+    _, (remark,) = schema.encode_with_remarks(batch(age=[1, 2], **{f"w{k}": [0, 1] for k in range(30)}))
+    assert remark.endswith(
+        "stay unused: " + ", ".join(f"'w{k}'" for k in range(12)) + " and 18 more; learn a new model to use them"
+    )
+
+
+def typed(**columns: Any) -> Batch:
+    """A batch whose columns are all of a type that says category."""
+    plain = batch(**columns)
+    assert isinstance(plain.attributes, Table)
+    return replace(plain, attributes=replace(plain.attributes, categorical=frozenset(columns)))
+
+
+def test_the_type_of_a_column_may_say_category() -> None:
+    codes = [10, 20, 30, 10]
+    assert FeatureSchema.fit(batch(code=codes)).feature_names == ("code",)
+    schema = FeatureSchema.fit(typed(code=codes))
+    assert schema.feature_names == ("code=10", "code=20", "code=30")
+    assert FeatureSchema.fit(typed(code=["1", "2", "3", "1.0"])).feature_names == ("code=1", "code=2", "code=3")
+    assert FeatureSchema.fit(typed(code=[0, 1, 1, None])).feature_names == ("code=0", "code=1", "code (missing)")
+    assert FeatureSchema.fit(typed(code=codes), numbers=["code"]).feature_names == ("code",)
+    assert FeatureSchema.fit(typed(on=[True, False, True])).describe() == ["on: flag, 0 or 1"]
+    assert FeatureSchema.fit(typed(code=[7, 7, 7])).left_out == {"code": "always the same"}
+    many = FeatureSchema.fit(typed(code=np.arange(51) * 2))
+    assert many.left_out == {"code": "categories with 51 different values"}
+    assert FeatureSchema.fit(typed(code=np.arange(51) * 2), categories=["code"]).n_features == 51
+    assert FeatureSchema.fit(typed(code=np.arange(20))).left_out == {"code": "row numbers"}
+
+
+def test_the_kind_that_was_learned_counts_whatever_the_type_says_later() -> None:
+    codes = [10, 20, 30, 10]
+    number, category = FeatureSchema.fit(batch(code=codes)), FeatureSchema.fit(typed(code=codes))
+    for schema in (number, category):
+        stored = FeatureSchema.from_json(schema.to_json())
+        found = [dense(stored.encode(make(code=codes))).tolist() for make in (batch, typed)]
+        assert found[0] == found[1] == dense(schema.encode(batch(code=codes))).tolist()
+    features, remarks = category.encode_with_remarks(batch(code=[40, 50]))
+    assert not dense(features).any()
+    assert remarks == ("nodes: '40', '50' of 'code' not in the first batch, so 2 of 2 rows have no category",)
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        (
+            ["1,000", "2,500", "3,100", "1,700"],
+            "numbers with commas, of which 1,000 may be 1000 or 1.000; write thousands without a comma and "
+            "decimals with a point",
+        ),
+        (["-1,000", "250", "NA", None], "numbers with commas, of which -1,000 may be -1000 or -1.000; write "),
+        (["1,000", "1,000,000", "5"], "numbers with commas between thousands; write them without"),
+        (["1,000.5", "2,000", "3"], "numbers with commas between thousands; write them without"),
+        (["1,000", "2,000", "3.5"], "numbers with commas between thousands; write them without"),
+        (["1,000", "2,5", "3"], "numbers with a decimal comma; write a point"),
+        (["0,125", "0,250", "3"], "numbers with a decimal comma; write a point"),
+        (["1000,125", "2000,250", "3"], "numbers with a decimal comma; write a point"),
+    ],
+)
+def test_the_reason_says_what_commas_may_mean(words: list[str | None], reason: str) -> None:
+    schema = FeatureSchema.fit(batch(amount=words))
+    assert schema.left_out["amount"].startswith(reason)
+    assert not schema.columns
+
+
+@pytest.mark.parametrize("words", [["1,5", "1,000,000"], ["red,blue", "1,5"], ["1,5", "2,25 EUR"]])
+def test_other_words_with_commas_are_words(words: list[str]) -> None:
+    assert FeatureSchema.fit(batch(tags=words * 2)).n_features == 2
 
 
 @pytest.mark.parametrize(

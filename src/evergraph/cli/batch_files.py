@@ -22,7 +22,8 @@ TargetColumn = Annotated[str, typer.Option(help="Column of the edges' second ids
 WeightColumn = Annotated[str | None, typer.Option(help="Column of edge weights.", show_default="not used")]
 Directed = Annotated[bool, typer.Option("--directed", help="Edges have a direction.")]
 MergeDuplicates = Annotated[
-    bool, typer.Option("--merge-duplicates", help="Edges that are listed more than once count once.")
+    bool,
+    typer.Option("--merge-duplicates", help="Edges that are listed more than once become one; weights are added."),
 ]
 
 

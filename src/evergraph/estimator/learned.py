@@ -176,10 +176,12 @@ class Learned:
         return Plan(classes, rows[~aside], labels[~aside], rows[aside], labels[aside], int(known.sum()))
 
     def _check_names(self, names: Sequence[Label]) -> None:
-        if self.classes and isinstance(self.classes[0], str) != isinstance(names[0], str):
-            wanted = "text" if isinstance(self.classes[0], str) else "whole numbers"
+        text = isinstance(self.classes[0] if self.classes else names[0], str)
+        other = next((name for name in names if isinstance(name, str) != text), None)
+        if other is not None:
+            wanted = "text" if text else "whole numbers"
             raise DataError(
-                f"labels must be {wanted} as in the first batch, got {names[0]!r} instead; give them as they were"
+                f"labels must be {wanted} as in the first batch, got {other!r} instead; give them as they were"
             )
         flags = [name for name in names if isinstance(name, bool)]
         if flags and (len(flags) < len(names) or (self.classes and not isinstance(self.classes[0], bool))):
@@ -491,10 +493,7 @@ class Learned:
         }
 
 
-GIVE_LABELS = (
-    "name their column (--label-column, label_column=; label= of a NetworkX graph), fill y and train_mask of a "
-    "PyG Data, or give y"
-)
+GIVE_LABELS = "name their column (--label-column, label_column), fill y and train_mask of a PyG Data, or give y"
 UNKNOWN: tuple[str, int] = ("unknown", -1)
 """The answer for nodes unlike anything learned, where classes are text and where they are numbers."""
 WEIGHTS = "what the weights learned from them stays, and only learning anew without them removes it"
@@ -519,7 +518,8 @@ def _as_text_or_number(label: Any, text: bool) -> Any:
     """A new label as the others are: text, or a whole number where it is one."""
     if text:
         return str(label)
-    return int(label) if isinstance(label, str) and label.isdecimal() and plain(label) == label else label
+    whole = plain(label)
+    return int(whole) if isinstance(label, str) and whole.isdecimal() and str(int(whole)) == whole else label
 
 
 def _tells(batch: Batch, column: str) -> bool:

@@ -11,7 +11,7 @@ from evergraph.config import Settings, validated
 from evergraph.errors import DataError
 from evergraph.serve.limits import Limits, Refusal
 from evergraph.tables import Batch, Duplicates, FeatureSchema, Table, table_from_text
-from evergraph.tables.batch import ID, SOURCE, TARGET, WEIGHT, checked_ids, edge_adjacency
+from evergraph.tables.batch import ID, NO_NODES, SOURCE, TARGET, WEIGHT, checked_ids, edge_adjacency
 
 TOO_LARGE = 413
 SHOWN = 12
@@ -124,7 +124,7 @@ def _attributes(nodes: Table, schema: FeatureSchema, wanted: Sequence[str]) -> T
 def _nodes(given: Any, id_column: str, wanted: Collection[str], limits: Limits) -> tuple[Table, list[str]]:
     """The table of nodes with the ids and the wanted columns, and the names of the others."""
     if isinstance(given, str):
-        table = table_from_text(given, "nodes", verbatim={id_column})
+        table = table_from_text(given, "nodes", verbatim={id_column}, if_empty=NO_NODES)
         _forbid_many(table.n_rows, limits.nodes, "nodes")
         extra = [name for name in table.columns if name not in wanted and name != id_column]
         return table.subset([name for name in table.columns if name not in extra]), extra
@@ -193,7 +193,7 @@ def _edges(question: Question, limits: Limits) -> Table | None:
     if isinstance(given, str):
         if not given.strip():
             return None
-        table = table_from_text(given, "edges", verbatim=set(ends))
+        table = table_from_text(given, "edges", verbatim=set(ends), if_empty="leave edges out where there are none")
         _forbid_many(table.n_rows, limits.edges, "edges")
         return table
     if not isinstance(given, list | tuple):

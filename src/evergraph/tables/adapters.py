@@ -3,7 +3,8 @@
 No library is imported here: objects are known by what they have.
 """
 
-from collections.abc import Collection
+import inspect
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -12,25 +13,30 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from evergraph.errors import ConfigError, DataError
-from evergraph.matrices import adjacency_from_edges, checked_adjacency, checked_features
+from evergraph.matrices import adjacency_from_edges, checked_adjacency, checked_features, forbid_repeated
 from evergraph.tables.batch import (
     ID,
+    NO_NODES,
     SOURCE,
     TARGET,
     TIME,
+    WEIGHT,
     Batch,
     Duplicates,
     batch_from_tables,
     checked_ids,
+    forbids_duplicates,
     tidied,
     time_values,
+    two_weights,
 )
 from evergraph.tables.labels import Labels, labels_of
 from evergraph.tables.table import Table
+from evergraph.tables.values import array_of
 
 DIRECTIONS = "directions of the edges are not used (directed=True keeps them)"
 TRAIN_MASK, TEST_MASK = "train_mask", "test_mask"
-WEIGHTS = "edge weights are not used (weighted=True keeps them)"
+WEIGHTS = "edge weights are not used ({} keeps them)"
 
 
 def to_batch(graph: Any, labels: Labels | None = None, **options: Any) -> Batch:
@@ -44,15 +50,15 @@ def to_batch(graph: Any, labels: Labels | None = None, **options: Any) -> Batch:
             raise ConfigError(f"a Batch as it is is wanted, got the option {next(iter(options))} too; leave it out")
         batch = graph
     elif hasattr(graph, "edge_index"):
-        batch = batch_from_pyg(graph, **options)
+        batch = _adapted(batch_from_pyg, "a PyG Data", (graph,), options)
     elif _is_networkx(graph):
-        batch = batch_from_networkx(graph, **options)
+        batch = _adapted(batch_from_networkx, "a NetworkX graph", (graph,), options)
     elif _is_frame(graph):
-        batch = batch_from_frames(graph, **options)
+        batch = _adapted(batch_from_frames, "a frame of nodes", (graph,), options)
     elif isinstance(graph, tuple | list) and len(graph) == 2 and _is_frame(graph[0]):
-        batch = batch_from_frames(graph[0], graph[1], **options)
+        batch = _adapted(batch_from_frames, "frames", graph, options)
     elif isinstance(graph, tuple | list) and len(graph) == 2 and sparse.issparse(graph[0]):
-        batch = batch_from_arrays(graph[0], graph[1], **options)
+        batch = _adapted(batch_from_arrays, "a pair (adjacency, features)", graph, options)
     else:
         raise DataError(
             "a graph is wanted: a Batch, a PyG Data, a NetworkX graph, a pair of pandas frames (nodes, edges) or a "
@@ -62,6 +68,17 @@ def to_batch(graph: Any, labels: Labels | None = None, **options: Any) -> Batch:
         return batch
     _check_order(graph, labels)
     return batch.with_labels(labels)
+
+
+def _adapted(adapter: Callable[..., Batch], what: str, given: Sequence[Any], options: Mapping[str, Any]) -> Batch:
+    """What an adapter makes of a graph; ConfigError for an option that it does not have."""
+    have = [name for name in list(inspect.signature(adapter).parameters)[len(given) :] if name != "labels"]
+    for name in options:
+        if name not in have:
+            raise ConfigError(
+                f"for {what} the options {', '.join(have)} are wanted, got {name} instead; use one of them"
+            )
+    return adapter(*given, **options)
 
 
 def _check_order(graph: Any, labels: Any) -> None:
@@ -114,7 +131,7 @@ def batch_from_frames(
         numbered = ids.dtype.kind == "i" and np.array_equal(ids, np.arange(len(ids)))
     made = batch_from_tables(
         table,
-        None if edges is None else table_from_frame(edges, "the edge frame"),
+        None if edges is None else table_from_frame(edges, "the edge frame", "give None for no edges"),
         ids=ids,
         id_column=id_column,
         label_column=label_column,
@@ -130,17 +147,25 @@ def batch_from_frames(
     return replace(made, named=not numbered)
 
 
-def table_from_frame(frame: Any, name: str) -> Table:
-    """A pandas frame as a table; categories and other types of pandas become what they stand for."""
+def table_from_frame(frame: Any, name: str, if_empty: str = NO_NODES) -> Table:
+    """A pandas frame as a table; types of pandas become what they stand for, and categories are remembered."""
     if not _is_frame(frame):
         raise DataError(f"{name} must be a pandas DataFrame, got {type(frame).__name__} instead")
     names = [str(column) for column in frame.columns]
-    if len(set(names)) < len(names) or getattr(frame.columns, "nlevels", 1) > 1:
+    levels = getattr(frame.columns, "nlevels", 1)
+    if levels > 1:
+        one = tuple(map(str, frame.columns[0]))
+        raise DataError(
+            f"{name} must have plain names of columns, got names of {levels} levels such as {one} instead; "
+            "give each column one name (frame.columns = [...])"
+        )
+    if len(set(names)) < len(names):
         raise DataError(f"{name} must name every column once, got {', '.join(names)} instead")
     if not len(frame):
-        raise DataError(f"{name} must have at least one row, got none instead")
-    columns = {name: _series(frame.iloc[:, at]) for at, name in enumerate(names)}
-    return Table(name, columns)
+        raise DataError(f"{name} must have at least one row, got none instead; {if_empty}")
+    series = {column: frame.iloc[:, at] for at, column in enumerate(names)}
+    typed = frozenset(column for column, each in series.items() if hasattr(each.dtype, "categories"))
+    return Table(name, {column: _series(each) for column, each in series.items()}, categorical=typed)
 
 
 def _series(series: Any) -> NDArray[Any]:
@@ -161,33 +186,72 @@ def batch_from_networkx(
     label: str | None = None,
     time: str | None = None,
     weight: str | None = None,
+    label_column: str | None = None,
+    time_column: str | None = None,
+    weight_column: str | None = None,
     ignore: Collection[str] = (),
     directed: bool = False,
+    duplicates: Duplicates = Duplicates.ERROR,
+    label_optional: bool = False,
 ) -> Batch:
     """A NetworkX graph whose nodes have attributes; a node without one has a missing value.
 
-    weight: the attribute of edges that is their weight; parallel edges of a multigraph are added.
+    label, time: attributes of nodes; weight: the attribute of edges that is their weight; label_column, time_column
+    and weight_column are other names of the same. duplicates: what happens to parallel edges of a multigraph.
     """
     if not graph.number_of_nodes():
         raise DataError("the graph must have at least one node, got an empty graph instead")
+    weight = _one_of("weight", weight, weight_column)
     given = list(graph.nodes(data=True))
     names = dict.fromkeys(name for _, attributes in given for name in attributes)
     columns = {str(name): _column([attributes.get(name) for _, attributes in given]) for name in names}
     table = Table("the NetworkX graph", columns)
     ids = checked_ids(_column([node for node, _ in given]), table)
-    made = batch_from_tables(table, None, ids=ids, label_column=label, time_column=time, ignore=ignore)
+    made = batch_from_tables(
+        table,
+        None,
+        ids=ids,
+        label_column=_one_of("label", label, label_column),
+        time_column=_one_of("time", time, time_column),
+        ignore=ignore,
+        label_optional=label_optional,
+    )
     rows = {node: row for row, (node, _) in enumerate(given)}
-    ends = [(rows[edge[0]], rows[edge[1]]) for edge in graph.edges()]
-    source, target = np.array(ends, dtype=np.int64).reshape(-1, 2).T
+    adjacency, remarks = _networkx_edges(graph, rows, weight, directed=directed, duplicates=duplicates)
+    kept = directed and bool(graph.is_directed())
+    return replace(made, adjacency=adjacency, directed=kept, remarks=(*made.remarks, *remarks))
+
+
+def _one_of(name: str, short: str | None, long: str | None) -> str | None:
+    """The value of an option that has two names."""
+    if short is not None and long is not None and short != long:
+        raise ConfigError(f"{name} or {name}_column is wanted, got both; leave one out")
+    return long if short is None else short
+
+
+def _networkx_edges(
+    graph: Any, rows: Mapping[Any, int], weight: str | None, *, directed: bool, duplicates: Duplicates
+) -> tuple[sparse.csr_array, tuple[str, ...]]:
+    """The adjacency of a NetworkX graph, and remarks on what was done to its edges."""
+    listed = list(graph.edges())
+    source, target = np.array([(rows[one], rows[other]) for one, other in listed], dtype=np.int64).reshape(-1, 2).T
     values = None if weight is None else _edge_weights(graph, weight)
-    adjacency = adjacency_from_edges(source, target, len(ids), values, merge_duplicates=True)
+    if forbids_duplicates(duplicates):
+        advice = "remove them, or merge them (duplicates='merge'; weights are added)"
+        forbid_repeated((source, target), lambda row: "the edge {!r} to {!r}".format(*listed[row]), advice)
+    adjacency = adjacency_from_edges(source, target, len(rows), values, merge_duplicates=True)
+    remarks = []
+    if len(listed) > adjacency.nnz:
+        remarks.append(f"{len(listed) - adjacency.nnz:,} repeated edges merged")
+    if weight is None and any(value != 1 for *_, value in graph.edges(data=WEIGHT, default=1)):
+        remarks.append(WEIGHTS.format(f"weight={WEIGHT!r}"))
     one_way = bool(graph.is_directed())
     if not one_way:
         adjacency = sparse.csr_array(adjacency.maximum(adjacency.T))
-    adjacency, remarks = tidied(adjacency, directed=directed and one_way, weighted=weight is not None)
-    if one_way and not directed:
-        remarks = (DIRECTIONS, *remarks)
-    return replace(made, adjacency=adjacency, directed=directed and one_way, remarks=remarks)
+    elif not directed:
+        remarks += [DIRECTIONS, *([] if weight is None else two_weights(adjacency, "the NetworkX graph"))]
+    made, more = tidied(adjacency, directed=directed and one_way, weighted=weight is not None)
+    return made, (*remarks, *more)
 
 
 def _edge_weights(graph: Any, name: str) -> NDArray[np.float32]:
@@ -236,7 +300,7 @@ def batch_from_arrays(
     if not directed and (matrix != matrix.T).nnz:
         remarks = (DIRECTIONS, *remarks)
     if not weighted and np.any(matrix.data != 1):
-        remarks = (WEIGHTS, *remarks)
+        remarks = (WEIGHTS.format("weighted=True"), *remarks)
     return Batch(
         ids=names,
         labels=np.full(n_nodes, None, dtype=object) if labels is None else labels_of(labels, n_nodes),
@@ -276,7 +340,7 @@ def batch_from_pyg(
         raise DataError(
             f"a Data with edge_index is wanted, got {type(data).__name__} without it instead; build it first"
         )
-    ends = _array(data.edge_index)
+    ends = array_of(data.edge_index)
     if ends.ndim != 2 or len(ends) != 2 or ends.dtype.kind not in "iu":
         came = f"{ends.dtype} of shape {ends.shape}"
         raise DataError(f"edge_index must be two rows of whole numbers, got {came} instead")
@@ -289,9 +353,9 @@ def batch_from_pyg(
     y = getattr(data, "y", None)
     batch = batch_from_arrays(
         adjacency,
-        None if x is None else _array(x),
-        None if y is None else _pyg_labels(data, _array(y), mask),
-        ids=_array(data.n_id) if ids is None and getattr(data, "n_id", None) is not None else ids,
+        None if x is None else array_of(x),
+        None if y is None else _pyg_labels(data, array_of(y), mask),
+        ids=array_of(data.n_id) if ids is None and getattr(data, "n_id", None) is not None else ids,
         directed=directed,
         weighted=weighted,
     )
@@ -302,7 +366,7 @@ def batch_from_pyg(
 
 def _pyg_weight(data: Any, n_edges: int) -> NDArray[np.float32] | None:
     given = getattr(data, "edge_weight", None)
-    weight = None if given is None else _array(given).reshape(-1).astype(np.float32)
+    weight = None if given is None else array_of(given).reshape(-1).astype(np.float32)
     if weight is not None and len(weight) != n_edges:
         raise DataError(f"there must be one edge_weight for each of the {n_edges} edges, got {len(weight)} instead")
     return weight
@@ -322,7 +386,7 @@ def _pyg_labels(data: Any, labels: NDArray[Any], mask_name: str | None) -> NDArr
     if mask is None and mask_name not in (None, TRAIN_MASK):
         raise DataError(f"a mask called {mask_name!r} is wanted, got a Data without it; name another with mask=")
     if mask is not None:
-        chosen = _array(mask)
+        chosen = array_of(mask)
         if chosen.shape != named.shape or chosen.dtype.kind != "b":
             raise DataError(
                 f"{mask_name} must be true or false for each of the {len(named):,} nodes, got {chosen.dtype} of "
@@ -330,8 +394,3 @@ def _pyg_labels(data: Any, labels: NDArray[Any], mask_name: str | None) -> NDArr
             )
         named[~chosen] = None
     return named
-
-
-def _array(tensor: Any) -> NDArray[Any]:
-    """A tensor of torch, wherever it is, or an array."""
-    return np.asarray(tensor.detach().cpu().numpy() if hasattr(tensor, "detach") else tensor)

@@ -1,6 +1,7 @@
 """Batch: nodes with their ids, labels, times and attributes, and the edges between them, as they arrive."""
 
 import re
+from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
@@ -16,10 +17,12 @@ from evergraph.matrices import Features, adjacency_from_edges, forbid_repeated, 
 from evergraph.tables.labels import Labels, gaps_by_name, label_values, labels_of
 from evergraph.tables.reading import read_table
 from evergraph.tables.table import Table
-from evergraph.tables.values import MISSING, Content, is_missing
+from evergraph.tables.values import MISSING, Content, is_missing, seconds, time_kind
 
 ID, LABEL, TIME, SOURCE, TARGET, WEIGHT = "id", "label", "time", "source", "target", "weight"
 """The columns that are looked for where none are named."""
+NO_NODES = "add a row for each node"
+"""What to do about a table of no nodes."""
 FLOATED = re.compile(r"-?(0|[1-9][0-9]*)\.0")
 """A whole number as it is written in a column of numbers with a point."""
 
@@ -100,8 +103,10 @@ def read_batch(
     """The batch in two files, CSV or Parquet; see `batch_from_tables`."""
     node_text = {ID if id_column is None else id_column, label_column or LABEL}
     return batch_from_tables(
-        read_table(nodes, verbatim=node_text),
-        None if edges is None else read_table(edges, verbatim={source_column, target_column}),
+        read_table(nodes, verbatim=node_text, if_empty=NO_NODES),
+        None
+        if edges is None
+        else read_table(edges, verbatim={source_column, target_column}, if_empty="leave out a file of no edges"),
         id_column=id_column,
         label_column=label_column,
         time_column=time_column,
@@ -200,6 +205,9 @@ def time_values(table: Table, name: str) -> NDArray[np.float64] | NDArray[np.int
     """
     values = table.values(name)
     wanted, advice = "a finite number or a date such as 2024-05-31", "; fill it in or remove the row"
+    if values.content not in (Content.NUMBERS, Content.FLAGS, Content.DATES):
+        _forbid_other_times(table, name, wanted, advice)
+        return np.array([seconds(value) for value in table.column(name).tolist()])  # text beside objects
     if values.content is not Content.DATES:
         numbers = table.doubles(name, wanted, advice)
         if np.abs(numbers).max(initial=0) < 2**53:
@@ -213,6 +221,18 @@ def time_values(table: Table, name: str) -> NDArray[np.float64] | NDArray[np.int
     if len(bad):
         raise table.refusal(int(bad[0]), name, wanted, advice)
     return values.numbers
+
+
+def _forbid_other_times(table: Table, name: str, wanted: str, advice: str) -> None:
+    """Raise for the first time that cannot be read, else for the first number among dates or date among numbers."""
+    kinds = [time_kind(value) for value in list(table.column(name))]
+    if None in kinds:
+        raise table.refusal(kinds.index(None), name, wanted, advice)
+    most = Counter(kinds).most_common(1)[0][0]
+    other = next((row for row, kind in enumerate(kinds) if kind is not most), None)
+    if other is not None:
+        kind = "date" if most is Content.DATES else "number"
+        raise table.refusal(other, name, f"a {kind} as most of this column", "; write all times in one way")
 
 
 # ids and edges
@@ -333,14 +353,13 @@ def edge_adjacency(
     duplicates: Duplicates,
 ) -> tuple[sparse.csr_array, tuple[str, ...]]:
     """The adjacency of a table of edges, and remarks on what was done to them."""
-    if duplicates not in (*Duplicates, *(one.value for one in Duplicates)):
-        raise ConfigError(f'duplicates must be "error" or "merge", got {duplicates!r} instead')
+    forbids = forbids_duplicates(duplicates)
     if edges is None:
         return sparse.csr_array((len(ids), len(ids)), dtype=np.float32), ()
     source, target, weight_column = columns
     ends = edge_ends(edges, ids, nodes, (source, target))
     weight = None if weight_column is None else edge_weights(edges, weight_column)
-    if Duplicates(duplicates) is Duplicates.ERROR:
+    if forbids:
         forbid_repeated(ends, edges.where)
     listed = adjacency_from_edges(*ends, len(ids), weight, merge_duplicates=True)
     remarks = []
@@ -354,12 +373,19 @@ def edge_adjacency(
     if others:
         remarks.append(f"{edges.name}: columns that are not used: {', '.join(map(repr, others))}")
     if weight is not None and not directed:
-        remarks += _two_weights(listed, edges.name)
+        remarks += two_weights(listed, edges.name)
     made, more = tidied(listed, directed=directed, weighted=weight is not None)
     return made, (*remarks, *(f"{edges.name}: {remark}" for remark in more))
 
 
-def _two_weights(listed: sparse.csr_array, name: str) -> list[str]:
+def forbids_duplicates(duplicates: Duplicates | str) -> bool:
+    """Whether a repeated edge is an error; ConfigError for anything but the two ways."""
+    if duplicates not in (*Duplicates, *(one.value for one in Duplicates)):
+        raise ConfigError(f'duplicates must be "error" or "merge", got {duplicates!r} instead')
+    return Duplicates(duplicates) is Duplicates.ERROR
+
+
+def two_weights(listed: sparse.csr_array, name: str) -> list[str]:
     """A remark where pairs are listed both ways with different weights, of which the larger counts."""
     back = sparse.csr_array(listed.T)
     unlike = listed.multiply(back > 0) - back.multiply(listed > 0)

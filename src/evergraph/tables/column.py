@@ -10,7 +10,7 @@ from pydantic import Field, model_validator
 from evergraph.config import Settings
 from evergraph.errors import DataError
 from evergraph.tables.table import LARGEST, Table
-from evergraph.tables.values import Content, Values
+from evergraph.tables.values import Content, Values, is_number
 
 CUT = 10.0
 """Standard deviations from the mean at which scaled numbers are cut."""
@@ -261,7 +261,8 @@ class CategoryColumn(_Column):
         place = {word: at for at, word in enumerate(self.categories)}
         codes = np.array([place.get(word, -1) if word is not None else -2 for word in words], dtype=np.int64)
         fresh = np.flatnonzero(codes == -1)
-        if len(fresh) and not (codes >= 0).any() and table.values(self.name).content is Content.NUMBERS:
+        numeric = table.values(self.name).content is Content.NUMBERS
+        if len(fresh) and not (codes >= 0).any() and numeric and not all(map(is_number, self.categories)):
             raise table.refusal(
                 int(fresh[0]), self.name, f"one of {_some(self.categories)}, as in the first batch", "; mend it"
             )

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from evergraph.errors import DataError
 from evergraph.tables.table import Table
-from evergraph.tables.values import MISSING, MISSING_NUMBERS, is_missing, is_number
+from evergraph.tables.values import MISSING, MISSING_NUMBERS, array_of, is_missing, is_number
 
 Labels: TypeAlias = ArrayLike | Sequence[object]
 """One label for each node, by any names."""
@@ -36,10 +36,12 @@ def plain(label: object) -> str:
 
 
 def labels_of(given: Labels, n_nodes: int) -> NDArray[np.object_]:
-    """Labels in memory: a list, an array or a pandas column; None, NaN, "" and -1 are missing ones."""
-    values = list(given) if not isinstance(given, np.ndarray) else given.tolist()  # type: ignore[arg-type]
-    came = f"shape {given.shape}" if isinstance(given, np.ndarray) else len(values)
-    if len(values) != n_nodes or (isinstance(given, np.ndarray) and given.ndim != 1):
+    """Labels in memory: a list, an array, a tensor or a pandas column; None, NaN, "" and -1 are missing ones."""
+    given = array_of(given) if hasattr(given, "detach") else given
+    shape = given.shape if isinstance(given, np.ndarray) else None
+    values = given.tolist() if isinstance(given, np.ndarray) else list(given)  # type: ignore[arg-type]
+    if (shape is not None and shape != (n_nodes,)) or len(values) != n_nodes:
+        came = len(values) if shape is None else f"shape {shape}"
         raise DataError(f"there must be one label for each of the {n_nodes} nodes, got {came} instead")
     labels = [_name(value) for value in values]
     labels = [None if label == -1 and not isinstance(label, bool) else label for label in labels]
@@ -85,9 +87,9 @@ def _text_labels(values: list[Any]) -> list[object]:
 
 def _name(value: Any) -> object:
     """A value as a label: text without blanks, a whole number as int, None where missing, else _REFUSED."""
+    value = value.item() if getattr(value, "ndim", None) == 0 else value  # one of numpy, or of a tensor
     if is_missing(value):
         return None
-    value = value.item() if isinstance(value, np.generic) else value
     if isinstance(value, str):
         return value.strip()
     if isinstance(value, float) and value.is_integer():

@@ -1,5 +1,6 @@
 """Reading tables: CSV with commas, semicolons or tabs, also gzipped, and Parquet."""
 
+import base64
 import csv
 import gzip
 import io
@@ -30,8 +31,10 @@ def table_suffix(path: Path) -> str | None:
     return next((suffix for suffix in SUFFIXES if name.endswith(suffix)), None)
 
 
-def read_table(path: str | Path, *, verbatim: Collection[str] | None = None) -> Table:
-    """The table in a file of one of SUFFIXES, with at least one row.
+def read_table(
+    path: str | Path, *, verbatim: Collection[str] | None = None, if_empty: str = "add rows to it"
+) -> Table:
+    """The table in a file of one of SUFFIXES, with at least one row; if_empty: what to do where it has none.
 
     verbatim: the columns whose text must stay as it is in a text file (ids, labels); all unless they are named.
     Whole numbers that are written as Python writes them become int64, of the other columns any numbers float64.
@@ -47,19 +50,23 @@ def read_table(path: str | Path, *, verbatim: Collection[str] | None = None) -> 
         table = _read_parquet(path) if suffix == ".parquet" else _read_csv(path, suffix, verbatim)
     except OSError as error:
         raise DataError(f"{path} must be a readable file, got an error instead ({error.strerror})") from None
-    if not table.n_rows:
-        raise DataError(f"{path.name} must have at least one row, got none instead; leave out a file of no edges")
-    return table
+    return _filled(table, if_empty)
 
 
-def table_from_text(text: str, name: str, *, verbatim: Collection[str] | None = None) -> Table:
+def table_from_text(
+    text: str, name: str, *, verbatim: Collection[str] | None = None, if_empty: str = "add rows to it"
+) -> Table:
     """The table in a text as a person pastes it, as in a CSV file; name: what messages call it."""
     try:
         table = _table(name, None, io.StringIO(text.removeprefix("\ufeff"), newline=""), None, verbatim)
     except csv.Error as error:
         raise DataError(f"{name} must be a table in CSV, got another format instead ({error})") from None
+    return _filled(table, if_empty)
+
+
+def _filled(table: Table, if_empty: str) -> Table:
     if not table.n_rows:
-        raise DataError(f"{name} must have at least one row, got none instead; leave out a file of no edges")
+        raise DataError(f"{table.name} must have at least one row, got none instead; {if_empty}")
     return table
 
 
@@ -184,17 +191,26 @@ def _read_parquet(path: Path) -> Table:
             "run pip install 'evergraph[parquet]' or save the table as CSV"
         ) from None
     try:
-        table = parquet.ParquetFile(path).read()
-    except (arrow.ArrowException, OSError) as error:
+        file = parquet.ParquetFile(path)
+        table, typed = file.read(), _dictionaries(file)
+    except (arrow.ArrowException, OSError, ValueError) as error:
         raise DataError(
             f"{path.name} must be a Parquet file, got something else instead ({str(error).splitlines()[0]})"
         ) from None
     names = [name.strip() for name in table.column_names]
     if len(set(names)) < len(names):
         raise DataError(f"{path.name} must name every column once, got {', '.join(names)} instead")
-    return Table(
-        path.name, {name: _plain(column) for name, column in zip(names, table.columns, strict=True)}, path=path
-    )
+    columns = {name: _plain(column) for name, column in zip(names, table.columns, strict=True)}
+    return Table(path.name, columns, path=path, categorical=typed)
+
+
+def _dictionaries(file: Any) -> frozenset[str]:
+    """The columns that were dictionaries when they were written; arrow reads those of numbers as plain numbers."""
+    from pyarrow import BufferReader, ipc, types
+
+    stored = (file.metadata.metadata or {}).get(b"ARROW:schema")
+    schema = file.schema_arrow if stored is None else ipc.read_schema(BufferReader(base64.b64decode(stored)))
+    return frozenset(field.name.strip() for field in schema if types.is_dictionary(field.type))
 
 
 def _plain(column: Any) -> NDArray[Any]:

@@ -12,7 +12,7 @@ from evergraph.errors import ConfigError, DataError, StoreError
 from evergraph.matrices import Features
 from evergraph.tables.batch import Batch
 from evergraph.tables.column import About, CategoryColumn, ColumnKind, FlagColumn, NumberColumn
-from evergraph.tables.judging import Judge
+from evergraph.tables.judging import EMPTY, SAME, Judge
 from evergraph.tables.table import Table
 
 __all__ = ["ColumnKind", "FeatureSchema"]
@@ -126,8 +126,26 @@ class FeatureSchema(Settings):
         extra = [name for name in table.columns if name not in known]
         if extra:
             remarks.append(f"{table.name}: columns that the schema does not have are ignored: {_listed(extra)}")
+        remarks += self._come_to_life(table)
         features = sparse.csr_array(sparse.hstack(parts)) if self.sparse else np.hstack(parts)
         return features, tuple(remarks)
+
+    def _come_to_life(self, table: Table) -> list[str]:
+        """Remarks on columns that said nothing in the first batch and differ between nodes now."""
+        found = {
+            why: [
+                repr(name)
+                for name, reason in self.left_out.items()
+                if reason == why and name in table.columns and table.values(name).varied
+            ]
+            for why in (SAME, EMPTY)
+        }
+        return [
+            f"{table.name}: columns that were {why} in the first batch stay unused: {_shortened(names)}; "
+            "learn a new model to use them"
+            for why, names in found.items()
+            if names
+        ]
 
     def _table(self, batch: Batch) -> Table:
         """The attributes of a batch by name, with every column that the schema uses."""

@@ -21,12 +21,14 @@ class Table:
 
     name: what messages call it; path: its file, None where it was never one.
     lines: the line numbers of a text file, None for anything else.
+    categorical: columns whose type says that they hold categories.
     """
 
     name: str
     columns: dict[str, NDArray[Any]]
     lines: NDArray[np.int64] | None = None
     path: Path | None = None
+    categorical: frozenset[str] = frozenset()
 
     @property
     def n_rows(self) -> int:

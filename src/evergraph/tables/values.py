@@ -19,7 +19,9 @@ MISSING_NUMBERS = MISSING | {"NA", "N/A", "n/a", "null", "NULL", "None"}
 
 _NUMBER = re.compile(r"[+-]?(?!0\d)(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?(inf|Inf|infinity|Infinity)")
 _DATE = re.compile(r"\d{4}-\d\d(-\d\d([T ]\S.*)?)?|\d{4}/\d\d?/\d\d?( .*)?|\d\d?[./]\d\d?[./]\d{4}( .*)?")
-_COMMA = re.compile(r"[+-]?\d+(,\d+)?")
+_DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
+_GROUPED = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d+)?")
+"""Numbers with a comma before every three digits, as in 1,000,000.5."""
 _NOTHING = {"NoneType", "NAType", "NaTType"}
 
 
@@ -47,6 +49,15 @@ class Values:
     missing: NDArray[np.bool_]
     numbers: NDArray[np.float64] | None = None
     text: NDArray[np.object_] | None = None
+
+    @property
+    def varied(self) -> bool:
+        """Whether there is more than one value, where a gap counts as one."""
+        if self.missing.any():
+            return not self.missing.all()
+        if self.numbers is not None:
+            return bool(np.any(self.numbers != self.numbers[0]))
+        return self.text is None or len(set(self.text.tolist())) > 1
 
 
 def understood(column: NDArray[Any]) -> Values:
@@ -137,9 +148,31 @@ def is_number(word: str) -> bool:
     return _NUMBER.fullmatch(word) is not None
 
 
-def has_decimal_commas(words: Sequence[str]) -> bool:
-    """Whether all text looks like numbers, and some of them have a comma for a point."""
-    return any("," in word for word in words) and all(_COMMA.fullmatch(word) for word in words)
+def time_kind(value: object) -> Content | None:
+    """Whether one value is a finite number or a date that can be read; None where it is neither."""
+    if is_missing(value):
+        return None
+    word = str(value).strip()
+    if isinstance(value, datetime.date | np.datetime64) or _DATE.fullmatch(word):
+        return None if math.isnan(seconds(value)) else Content.DATES
+    return Content.NUMBERS if is_number(word) and math.isfinite(float(word)) else None
+
+
+def about_commas(words: Sequence[str]) -> str | None:
+    """What the commas of numbers mean and how to write them without; None where not all text is numbers."""
+    commas = [word for word in words if "," in word]
+    others = [word for word in words if "," not in word and word not in MISSING_NUMBERS]
+    if not commas or not all(map(is_number, others)):
+        return None
+    if all(map(_GROUPED.fullmatch, commas)):
+        if any("." in word or word.count(",") > 1 for word in words):
+            return "numbers with commas between thousands; write them without"
+        one = commas[0]
+        doubt = f"numbers with commas, of which {one} may be {one.replace(',', '')} or {one.replace(',', '.')}"
+        return f"{doubt}; write thousands without a comma and decimals with a point"
+    if all(map(_DECIMAL_COMMA.fullmatch, commas)) and not any("." in word for word in others):
+        return "numbers with a decimal comma; write a point"
+    return None
 
 
 def seconds(value: Any) -> float:
@@ -153,3 +186,8 @@ def seconds(value: Any) -> float:
     except ValueError:
         return float("nan")
     return (moment if moment.tzinfo else moment.replace(tzinfo=datetime.UTC)).timestamp()
+
+
+def array_of(tensor: Any) -> NDArray[Any]:
+    """A tensor of torch, wherever it is, or an array."""
+    return np.asarray(tensor.detach().cpu().numpy() if hasattr(tensor, "detach") else tensor)

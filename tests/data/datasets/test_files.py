@@ -78,8 +78,12 @@ def test_the_node_table_is_found_beside_or_by_option(tmp_path: Path) -> None:
     ("edges", "nodes", "words"),
     [
         ("", NODES, "edges.csv must start with a line of column names, got an empty file"),
-        ("source,target\n", NODES, "edges.csv must have at least one row"),
-        (EDGES, "id,label\n", "nodes.csv must have at least one row"),
+        (
+            "source,target\n",
+            NODES,
+            "edges.csv must have at least one row, got none instead; add a row for each edge",
+        ),
+        (EDGES, "id,label\n", "nodes.csv must have at least one row, got none instead; add a row for each node"),
         ("from,to\na,b\n", NODES, "edges.csv must have a column 'source', got the columns 'from', 'to'"),
         ("source,source\na,b\n", NODES, "must name every column once"),
         ("source,target\na,z\n", NODES, "edges.csv line 2 must have a target from nodes.csv, got 'z'"),

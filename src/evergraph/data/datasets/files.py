@@ -14,7 +14,7 @@ from evergraph.data.graph import Features, Graph, adjacency_from_edges, make_gra
 from evergraph.errors import ConfigError, DataError
 from evergraph.matrices import forbid_repeated
 from evergraph.tables import Batch, Duplicates, FeatureSchema, Table, batch_from_tables, read_table
-from evergraph.tables.batch import edge_ends, edge_weights
+from evergraph.tables.batch import NO_NODES, edge_ends, edge_weights
 from evergraph.tables.reading import SUFFIXES, table_suffix
 from evergraph.tables.values import is_number
 
@@ -104,9 +104,9 @@ def _from_edge_index(arrays: Arrays, path: Path, options: FileOptions) -> Graph:
 
 def graph_from_tables(path: Path, options: FileOptions) -> Graph:
     """The layout source,target[,weight] for the edges and id,label[,time],attributes… for the nodes."""
-    edges = read_table(path, verbatim=("source", "target"))
+    edges = read_table(path, verbatim=("source", "target"), if_empty="add a row for each edge")
     names = {options.id_column or "id", options.label_column or "label"}
-    nodes = read_table(options.nodes or _node_table(path), verbatim=names)
+    nodes = read_table(options.nodes or _node_table(path), verbatim=names, if_empty=NO_NODES)
     batch = batch_from_tables(
         nodes,
         None,
