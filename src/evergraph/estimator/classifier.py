@@ -12,7 +12,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 from evergraph.errors import ConfigError, DataError, GraphWarning
 from evergraph.estimator.history import Step
-from evergraph.estimator.learned import GIVE_LABELS, UNKNOWN, Answers, Forgotten, Learned, n_inputs
+from evergraph.estimator.learned import GIVE_LABELS, Answers, Forgotten, Learned, n_inputs
+from evergraph.estimator.names import UNKNOWN, spelled
 from evergraph.estimator.settings import run_config
 from evergraph.estimator.stored import KIND, as_saved, check_plugins, checked_about, may_be_nan, named, part
 from evergraph.models import ModelFolder, read_model, write_model
@@ -233,7 +234,7 @@ class ContinualClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def spelled(self, labels: Labels) -> NDArray[np.object_]:
         """Labels as the classes are called here: 3, "3" and "3.0" are one name, that of the first batch."""
-        return self._fitted.spelled(labels_of(labels, len(np.asarray(labels, dtype=object))))
+        return spelled(labels_of(labels, len(np.asarray(labels, dtype=object))), self._fitted.classes)
 
     def _graph(self, graph: Any, options: Mapping[str, Any]) -> Any:
         prepared = self._fitted.prepare(to_batch(graph, **options))

@@ -16,24 +16,19 @@ from evergraph.data.preprocess import preprocess
 from evergraph.data.stream import HIDDEN, TaskView
 from evergraph.errors import ConfigError, DataError
 from evergraph.estimator.calibration import fitted_temperature, least_probability, probabilities
+from evergraph.estimator.doubts import doubts, unlike_before, weighted
 from evergraph.estimator.held_out import HeldOut, Outcome, degrees_of
 from evergraph.estimator.history import Rejection, Step, class_accuracies
 from evergraph.estimator.keys import chances, checksums, node_keys, row_keys
 from evergraph.estimator.ledger import Ledger
+from evergraph.estimator.names import Label, check_names, in_order, spelled
 from evergraph.methods.base import Learner
 from evergraph.methods.statistics_learner import StatisticsLearner
 from evergraph.runs.build import make_learner
 from evergraph.runs.config import RunConfig
 from evergraph.tables import Batch, FeatureSchema
-from evergraph.tables.labels import plain
-from evergraph.tables.table import Table
 from evergraph.watch import Watch
 
-Label = str | int
-MANY_CLASSES = 20
-"""From so many classes on, few nodes of each are a reason to ask."""
-FEW_LABELS = 20
-"""Below so many labels a column may tell them by chance."""
 UNTRAINED_TEMPERATURE = 0.1
 """For scores of statistics learners, which lie between 0 and 1, until there are held-out nodes to fit one."""
 
@@ -118,36 +113,8 @@ class Learned:
             features = _with_constant(features)
         hidden = np.full(batch.n_nodes, HIDDEN, dtype=np.int64)
         graph = Graph(batch.adjacency, features, hidden, np.arange(batch.n_nodes), directed=batch.directed)
-        remarks = (*remarks, *self._otherwise(batch))
+        remarks = (*remarks, *unlike_before(batch, self.history))
         return Prepared(batch, graph, self.batches if came_in is None else came_in, (*batch.remarks, *remarks))
-
-    def _otherwise(self, batch: Batch) -> list[str]:
-        """In what the edges are unlike those that were learned."""
-        learned = [step for step in self.history if step.edges]
-        if not learned:
-            return []
-        if not batch.adjacency.nnz:
-            return ["no edges were given, though the model has learned with edges"]
-        found = []
-        if any(step.weighted for step in learned) and not _weighted(batch):
-            found.append("these edges have no weights, though the model has learned with weights")
-        if _weighted(batch) and not any(step.weighted for step in learned):
-            found.append("these edges have weights, though the model has learned without them")
-        if any(step.directed for step in learned) != batch.directed:
-            now, then = ("have", "without") if batch.directed else ("have no", "with")
-            found.append(f"these edges {now} directions, though the model has learned {then} them")
-        return found
-
-    def spelled(self, labels: NDArray[np.object_]) -> NDArray[np.object_]:
-        """Labels as the classes are called: 3, "3" and "3.0" are one name, that of the first batch."""
-        known: dict[str, object] = {plain(name): name for name in self.classes}
-        here = {(type(label), label) for label in labels.tolist() if label is not None}
-        text = isinstance(self.classes[0], str) if self.classes else None
-        for _, label in sorted(here, key=lambda one: (len(str(one[1])), str(one[1]))):
-            known.setdefault(plain(label), label if text is None else _as_text_or_number(label, text))
-        spelled = labels.copy()
-        spelled[:] = [None if label is None else known[plain(label)] for label in labels.tolist()]
-        return spelled
 
     def plan(self, prepared: Prepared) -> Plan:
         """Which nodes to learn; DataError where there are none or where one was learned as another class."""
@@ -155,9 +122,9 @@ class Learned:
         labelled = np.flatnonzero(batch.labelled)
         if not len(labelled):
             raise DataError(f"nodes with labels are wanted, got none; {GIVE_LABELS}")
-        names: list[Label] = self.spelled(batch.labels[labelled]).tolist()
+        names: list[Label] = spelled(batch.labels[labelled], self.classes).tolist()
         self._check_names(names)
-        classes = [*self.classes, *sorted(set(names) - set(self.classes), key=_sortable)]
+        classes = [*self.classes, *in_order(set(names) - set(self.classes))]
         index = {name: place for place, name in enumerate(classes)}
         labels = np.fromiter((index[name] for name in names), dtype=np.int64, count=len(names))
         known = self._known(prepared, labelled, labels)
@@ -176,23 +143,8 @@ class Learned:
         return Plan(classes, rows[~aside], labels[~aside], rows[aside], labels[aside], int(known.sum()))
 
     def _check_names(self, names: Sequence[Label]) -> None:
-        text = isinstance(self.classes[0] if self.classes else names[0], str)
-        other = next((name for name in names if isinstance(name, str) != text), None)
-        if other is not None:
-            wanted = "text" if text else "whole numbers"
-            raise DataError(
-                f"labels must be {wanted} as in the first batch, got {other!r} instead; give them as they were"
-            )
-        flags = [name for name in names if isinstance(name, bool)]
-        if flags and (len(flags) < len(names) or (self.classes and not isinstance(self.classes[0], bool))):
-            raise DataError(f"labels must be of one kind, got {flags[0]} among numbers instead; use names")
-        if not flags and self.classes and isinstance(self.classes[0], bool):
-            raise DataError(f"labels must be True or False as in the first batch, got {names[0]!r} instead")
         rejecting = self.answers.reject is not None or self.answers.reject_below is not None
-        if rejecting and UNKNOWN[0] in names:
-            raise DataError(
-                f"a class called {UNKNOWN[0]!r} cannot be told from no answer, which reject gives; rename the class"
-            )
+        check_names(names, self.classes, rejecting=rejecting)
 
     def _known(
         self, prepared: Prepared, labelled: NDArray[np.int64], labels: NDArray[np.int64]
@@ -254,28 +206,15 @@ class Learned:
             new_classes=tuple(self.classes[old:]),
             returning_classes=tuple(self.classes[label] for label in returning),
             edges=batch.adjacency.nnz,
-            weighted=_weighted(batch),
+            weighted=weighted(batch),
             directed=batch.directed,
             remarks=(*prepared.remarks, *self._doubts(batch)),
         )
         self._record(step, prepared, begun, novel)
 
     def _doubts(self, batch: Batch) -> list[str]:
-        """What is allowed and seldom meant."""
-        doubts = []
-        if len(self.classes) > MANY_CLASSES and len(self.classes) > len(self.ledger) / 5:
-            doubts.append(
-                f"{len(self.classes):,} classes for {len(self.ledger):,} nodes: is this the column of labels?"
-            )
-        if self.batches > 1 and not batch.named:
-            doubts.append("nodes without ids are all taken as new ones; give ids to know them again")
-        telling = [column.name for column in self.schema.columns if _tells(batch, column.name)]
-        if telling:
-            doubts.append(
-                f"the column {telling[0]!r} has another value for each class: is it one of labels? "
-                f"ignore={telling!r} (--ignore) leaves it out"
-            )
-        return doubts
+        columns = [column.name for column in self.schema.columns]
+        return doubts(batch, columns, len(self.classes), len(self.ledger), self.batches)
 
     @contextmanager
     def _restored(self) -> Iterator[None]:
@@ -494,8 +433,6 @@ class Learned:
 
 
 GIVE_LABELS = "name their column (--label-column, label_column), fill y and train_mask of a PyG Data, or give y"
-UNKNOWN: tuple[str, int] = ("unknown", -1)
-"""The answer for nodes unlike anything learned, where classes are text and where they are numbers."""
 WEIGHTS = "what the weights learned from them stays, and only learning anew without them removes it"
 EXACTLY = "exactly: the sums are as if they had never been learned; neighbours keep what they had from them"
 ROUNDED = "their rows are subtracted from sums that are rounded, so traces below the rounding stay"
@@ -512,35 +449,6 @@ def _with_constant(features: Features) -> Features:
     if isinstance(features, np.ndarray):
         return np.hstack([features, ones])
     return sparse.csr_array(sparse.hstack([features, sparse.csr_array(ones)]))
-
-
-def _as_text_or_number(label: Any, text: bool) -> Any:
-    """A new label as the others are: text, or a whole number where it is one."""
-    if text:
-        return str(label)
-    whole = plain(label)
-    return int(whole) if isinstance(label, str) and whole.isdecimal() and str(int(whole)) == whole else label
-
-
-def _tells(batch: Batch, column: str) -> bool:
-    """Whether a column has one value for each class, all different, in enough labelled nodes to ask."""
-    rows = np.flatnonzero(batch.labelled)
-    if not isinstance(batch.attributes, Table) or len(rows) < FEW_LABELS or column not in batch.attributes.columns:
-        return False
-    values = batch.attributes.columns[column]
-    for some in (rows[:1000], rows):  # most columns are done with after a few rows
-        pairs = set(zip(map(str, values[some].tolist()), map(plain, batch.labels[some].tolist()), strict=True))
-        if not len(pairs) == len({value for value, _ in pairs}) == len({label for _, label in pairs}) > 1:
-            return False
-    return True
-
-
-def _weighted(batch: Batch) -> bool:
-    return bool(np.any(batch.adjacency.data != 1))
-
-
-def _sortable(name: Label) -> tuple[str, Label]:
-    return str(type(name)), name
 
 
 def _keys(learned: Learned) -> NDArray[np.int64]:

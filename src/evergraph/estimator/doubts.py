@@ -1,0 +1,73 @@
+"""What is allowed and seldom meant: remarks on a batch, beside those on its columns."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evergraph.estimator.history import Step
+from evergraph.tables import Batch
+from evergraph.tables.labels import plain
+from evergraph.tables.table import Table
+
+MANY_CLASSES = 20
+"""From so many classes on, few nodes of each are a reason to ask."""
+FEW_LABELS = 20
+"""Below so many labels a column may tell them by chance."""
+
+
+def weighted(batch: Batch) -> bool:
+    """Whether edges have weights other than 1."""
+    return bool(np.any(batch.adjacency.data != 1))
+
+
+def unlike_before(batch: Batch, history: Sequence[Step]) -> list[str]:
+    """In what the edges are unlike those that were learned."""
+    learned = [step for step in history if step.edges]
+    if not learned:
+        return []
+    if not batch.adjacency.nnz:
+        return ["no edges were given, though the model has learned with edges"]
+    found = []
+    if any(step.weighted for step in learned) and not weighted(batch):
+        found.append("these edges have no weights, though the model has learned with weights")
+    if weighted(batch) and not any(step.weighted for step in learned):
+        found.append("these edges have weights, though the model has learned without them")
+    if any(step.directed for step in learned) != batch.directed:
+        now, then = ("have", "without") if batch.directed else ("have no", "with")
+        found.append(f"these edges {now} directions, though the model has learned {then} them")
+    return found
+
+
+def doubts(batch: Batch, columns: Sequence[str], n_classes: int, n_learned: int, n_batches: int) -> list[str]:
+    """Of a batch that has just been learned; columns: those that are used."""
+    found = []
+    if n_classes > MANY_CLASSES and n_classes > n_learned / 5:
+        found.append(f"{n_classes:,} classes for {n_learned:,} nodes: is this the column of labels?")
+    if n_batches > 1 and not batch.named:
+        found.append("nodes without ids are all taken as new ones; give ids to know them again")
+    telling = _telling(batch, columns)
+    if telling:
+        found.append(
+            f"the column {telling[0]!r} has another value for each class: is it one of labels? "
+            f"ignore={telling!r} (--ignore) leaves it out"
+        )
+    return found
+
+
+def _telling(batch: Batch, columns: Sequence[str]) -> list[str]:
+    """The columns that have one value for each class, all different, in enough labelled nodes to ask."""
+    rows = np.flatnonzero(batch.labelled)
+    if not isinstance(batch.attributes, Table) or len(rows) < FEW_LABELS:
+        return []
+    table, labels = batch.attributes.columns, np.array([plain(label) for label in batch.labels[rows]], dtype=object)
+    return [name for name in columns if name in table and _are_alike(table[name][rows], labels)]
+
+
+def _are_alike(values: NDArray[Any], labels: NDArray[np.object_]) -> bool:
+    for some in (slice(1000), slice(None)):  # most columns are done with after a few rows
+        pairs = set(zip(map(str, values[some].tolist()), labels[some].tolist(), strict=True))
+        if not len(pairs) == len({value for value, _ in pairs}) == len({label for _, label in pairs}) > 1:
+            return False
+    return True
