@@ -237,6 +237,25 @@ def inductive_table(records: Records) -> str:
     return markdown_table(["method", "AA / AF, % (seeds)"], rows)
 
 
+def frontier_table(records: Records) -> str:
+    """Methods and settings by the bytes that they keep; local AA."""
+    groups = grouped_by(records, _named_settings)
+    rows = []
+    for name, runs in groups.items():
+        megabytes = statistics.mean(run.memory.bytes for run in runs) / 1e6
+        rows.append((megabytes, [f"{megabytes:.2f}", name, f"{stat([run.aa for run in runs])} ({len(runs)})"]))
+    return markdown_table(
+        ["kept of the past, MB", "method", "local AA, % (seeds)"], [row for _, row in sorted(rows)]
+    )
+
+
+def _named_settings(record: SmallRecord) -> str:
+    """A method and its settings that are not defaults."""
+    changed = [key for key in record.changed or () if key.startswith("method.") and key != "method.name"]
+    values = [f"{key.removeprefix('method.')}={setting(record, key)}" for key in changed]
+    return ", ".join([f"`{setting(record, 'method.name')}`", *values])
+
+
 ARXIV = Request("ogbn-arxiv", features="spectral:128", seeds=(0,))
 CORA = Request("cora-papers70", seeds=(0, 1, 2))
 AMAZON = Request("amazon-computers", seeds=(0, 1, 2))
@@ -264,6 +283,8 @@ TABLES: dict[str, Block] = {
     "settings-amazon": Block("settings-amazon", of_records(settings_table)),
     "learners": Block("learners", of_records(learners_table)),
     "storage-amazon": Block("storage-amazon", of_records(storage_table), WHOLE_GRAPH),
+    "frontier-amazon": Block("frontier-amazon", of_records(frontier_table), WHOLE_GRAPH),
+    "frontier-cora": Block("frontier-cora", of_records(frontier_table), WHOLE_GRAPH),
     "inductive-amazon": Block("inductive-amazon", of_records(inductive_table), WHOLE_GRAPH),
 }
 
