@@ -45,6 +45,13 @@ def hashes() -> dict[str, str]:
     return found
 
 
+def test_a_data_folder_may_be_text(tmp_path: Path) -> None:
+    (tmp_path / "g.npz").write_bytes(b"numbers")
+    assert locator(str(tmp_path))(RemoteFile("g.npz", "")) == tmp_path / "g.npz"
+    with pytest.raises(DataError, match="the data folder must exist, got .*none instead"):
+        locator(str(tmp_path / "none"))
+
+
 def test_folders_come_in_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folders = [tmp_path / name for name in ("cache", "data", "argument")]
     monkeypatch.setenv("EVERGRAPH_DATA", str(folders[1]))

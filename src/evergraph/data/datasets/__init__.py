@@ -83,7 +83,7 @@ def load_dataset(
     name_or_path: str,
     *,
     options: Mapping[str, object] | None = None,
-    data_dir: Path | None = None,
+    data_dir: str | Path | None = None,
     features: str | None = None,
     standardisation: Standardisation | None = None,
     progress: bool = False,

@@ -23,16 +23,17 @@ def cache_dir() -> Path:
     return Path(os.environ.get(CACHE_VARIABLE) or pooch.os_cache("evergraph"))
 
 
-def locator(data_dir: Path | None = None, *, download: bool = True, progress: bool = False) -> Locate:
+def locator(data_dir: str | Path | None = None, *, download: bool = True, progress: bool = False) -> Locate:
     """A function from a file to its path on this disk, which downloads it where that is allowed and needed."""
-    if data_dir is not None and not data_dir.is_dir():
-        raise DataError(f"the data folder must exist, got {data_dir} instead; create it or name another one")
+    given = None if data_dir is None else Path(data_dir)
+    if given is not None and not given.is_dir():
+        raise DataError(f"the data folder must exist, got {given} instead; create it or name another one")
 
     def locate(file: RemoteFile) -> Path:
-        for folder in _folders(data_dir):
+        for folder in _folders(given):
             if (folder / file.name).exists():
                 return folder / file.name
-        return _downloaded(file, data_dir, download=download, progress=progress)
+        return _downloaded(file, given, download=download, progress=progress)
 
     return locate
 
