@@ -48,7 +48,7 @@ def hashes() -> dict[str, str]:
 def test_a_data_folder_may_be_text(tmp_path: Path) -> None:
     (tmp_path / "g.npz").write_bytes(b"numbers")
     assert locator(str(tmp_path))(RemoteFile("g.npz", "")) == tmp_path / "g.npz"
-    with pytest.raises(DataError, match="the data folder must exist, got .*none instead"):
+    with pytest.raises(DataError, match=r"the data folder must exist, got .*none instead"):
         locator(str(tmp_path / "none"))
 
 
