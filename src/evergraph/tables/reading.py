@@ -248,8 +248,9 @@ def _as_text(numbers: NDArray[Any]) -> NDArray[np.object_]:
 
 
 def _read_parquet(path: Path) -> Table:
+    file = _opened_parquet(path)
     with _parquet_format(path):
-        table = _opened_parquet(path).read()
+        table = file.read()
     names = _parquet_names(path, table.column_names)
     return Table(
         path.name, {name: _plain(column) for name, column in zip(names, table.columns, strict=True)}, path=path

@@ -123,10 +123,10 @@ def _of_text(column: NDArray[Any]) -> Values:
         numbers = np.array([values.get(value or "", np.nan) for value in text])
         return Values(Content.NUMBERS, np.isnan(numbers), numbers)
     absent = np.array([value is None for value in text], dtype=bool)
-    if words and {word.lower() for word in words} <= {"true", "false"}:
+    if words and all(map(is_flag, words)):
         flags = {word: float(word.lower() == "true") for word in words}
         return Values(Content.FLAGS, absent, np.array([flags.get(value or "", np.nan) for value in text]))
-    if words and all(_DATE.fullmatch(word) for word in words):
+    if words and all(map(is_date, words)):
         moments = {word: seconds(word) for word in words}
         return Values(Content.DATES, absent, np.array([moments.get(value or "", np.nan) for value in text]))
     return Values(Content.TEXT, absent, text=np.array([*text, None], dtype=object)[:-1])
@@ -137,9 +137,24 @@ def is_number(word: str) -> bool:
     return _NUMBER.fullmatch(word) is not None
 
 
+def is_flag(word: str) -> bool:
+    """Whether text says true or false."""
+    return word.lower() in ("true", "false")
+
+
+def is_date(word: str) -> bool:
+    """Whether text looks like a date."""
+    return _DATE.fullmatch(word) is not None
+
+
+def is_comma_number(word: str) -> bool:
+    """Whether text is a whole number or one with a comma for a point."""
+    return _COMMA.fullmatch(word) is not None
+
+
 def has_decimal_commas(words: Sequence[str]) -> bool:
     """Whether all text looks like numbers, and some of them have a comma for a point."""
-    return any("," in word for word in words) and all(_COMMA.fullmatch(word) for word in words)
+    return any("," in word for word in words) and all(map(is_comma_number, words))
 
 
 def seconds(value: Any) -> float:
