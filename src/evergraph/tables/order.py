@@ -40,7 +40,7 @@ def exact_sum(parts: Iterator[float]) -> float:
 
 
 def median(parts: Callable[[], Iterator[NDArray[np.float64]]]) -> float:
-    """The median of numbers that are not negative, as numpy has it; each call of `parts` goes through all of them."""
+    """The median of numbers that are not negative, as numpy has it; `parts` goes through all of them anew."""
     count = sum(len(part) for part in parts())
     low, high = (_ranked(parts, rank) for rank in ((count - 1) // 2, count // 2))
     return float(np.mean([low, high]))

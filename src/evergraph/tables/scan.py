@@ -87,7 +87,9 @@ class ColumnScan:
     def add(self, table: Table) -> None:
         """The values of the next rows."""
         column = table.column(self.name)
-        if column.dtype.kind == "O" and all(isinstance(value, str) or is_missing(value) for value in column.tolist()):
+        if column.dtype.kind == "O" and all(
+            isinstance(value, str) or is_missing(value) for value in column.tolist()
+        ):
             self._add_text(table, column)
         elif table.is_text:
             self._add_numbers_of_text(table, column)
@@ -179,7 +181,9 @@ class ColumnScan:
 
         def words() -> tuple[str, ...] | None:
             if content is Content.OTHER:
-                raise DataError(f"{table}, column {self.name!r}, must hold words or numbers, got other objects instead")
+                raise DataError(
+                    f"{table}, column {self.name!r}, must hold words or numbers, got other objects instead"
+                )
             return None if self._overflow else tuple(sorted({word for word in self._category_words() if word}))
 
         def other() -> DataError:

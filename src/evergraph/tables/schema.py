@@ -72,7 +72,9 @@ class FeatureSchema(Settings):
         forbid_unknown(attributes, numbers, categories)
         ids = batch.ids if batch.ids.dtype.kind == "i" else None
         judge = Judge(attributes.name, ids, scale, frozenset(numbers), frozenset(categories))
-        schema = cls.judged(judge, {name: facts_of(attributes, name) for name in attributes.columns}, batch.left_out)
+        schema = cls.judged(
+            judge, {name: facts_of(attributes, name) for name in attributes.columns}, batch.left_out
+        )
         if schema.n_features < SPARSE_FROM:
             return schema
         filled = sum(column.filled(attributes) for column in schema.columns)

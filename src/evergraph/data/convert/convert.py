@@ -33,8 +33,8 @@ def convert_tables(
 ) -> GraphManifest:
     """The graph of two tables as a folder; it is there as a whole or not at all.
 
-    Edges, ids, labels and features mean what they mean in `load_dataset` of the same tables. tell: is given the plan
-    and each step.
+    Edges, ids, labels and features mean what they mean in `load_dataset` of the same tables. tell: is given the
+    plan and each step.
     """
     if options.nodes is not None:
         raise DataError("the node table is given by itself, got the option nodes too; leave it out")

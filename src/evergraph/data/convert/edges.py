@@ -61,7 +61,7 @@ class EdgeConversion:
         """For both ends keys, other keys, and the first and the number of ids that cannot be nodes."""
         keys = {end: Spill(self.scratch / f"{end}.keys", np.int64) for end in ENDS}
         others = {end: Spill(self.scratch / f"{end}.others", np.int64) for end in ENDS}
-        strangers = {end: (-1, 0) for end in ENDS}
+        strangers = dict.fromkeys(ENDS, (-1, 0))
         differ = dict.fromkeys(ENDS, False)
         for table in read_chunks(self.path, self.table_rows, verbatim=ENDS):
             for end in ENDS:
@@ -152,7 +152,7 @@ class EdgeConversion:
 
 
 class _Csr:
-    """Writes sorted entries as CSR, and sums a hash of them and of their transpose to tell whether it is symmetric."""
+    """Writes sorted entries as CSR; sums of hashes of them and of their transpose tell whether it is symmetric."""
 
     def __init__(self, n_nodes: int, *, wide: bool):
         self.n_nodes = n_nodes
@@ -204,7 +204,9 @@ def _hashes(keys: NDArray[np.int64], weights: NDArray[np.float32]) -> NDArray[np
     """Two sums of hashes of entries, equal for the same entries in any order."""
     bits = np.ascontiguousarray(weights, dtype=np.float32).view(np.uint32).astype(np.uint64)
     first = _mixed(keys.view(np.uint64) ^ _mixed(bits))
-    return np.array([first.sum(dtype=np.uint64), _mixed(first + np.uint64(1)).sum(dtype=np.uint64)], dtype=np.uint64)
+    return np.array(
+        [first.sum(dtype=np.uint64), _mixed(first + np.uint64(1)).sum(dtype=np.uint64)], dtype=np.uint64
+    )
 
 
 def _mixed(values: NDArray[np.uint64]) -> NDArray[np.uint64]:

@@ -125,9 +125,7 @@ class NodeConversion:
             for start in range(0, self.ids.count, step):
                 parts = []
                 for column in schema.columns:
-                    part, far = self.columns[column.name].features(
-                        column, start, min(start + step, self.ids.count)
-                    )
+                    part, far = self.columns[column.name].features(column, start, min(start + step, self.ids.count))
                     cut[column.name] += far
                     parts.append(part)
                 file.append(_narrowed(np.hstack(parts), self.path.name) if float16 else np.hstack(parts))
@@ -177,7 +175,9 @@ class _Labels:
             try:
                 code = self._places.setdefault(key, len(self._places))
             except TypeError:  # a list or the like
-                raise table.refusal(row, self.name, WANTED, "; leave the label empty where it is not known") from None
+                raise table.refusal(
+                    row, self.name, WANTED, "; leave the label empty where it is not known"
+                ) from None
             if code == len(self._lines):
                 self._lines.append(int(numbers[row]))
             codes[row] = code

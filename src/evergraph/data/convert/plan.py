@@ -9,8 +9,8 @@ from evergraph.tables.reading import CHUNK
 LEAST = 50_000_000
 """Bytes of the smallest budget."""
 CELL_BYTES, RECORD_BYTES, KEY_BYTES, FEATURE_BYTES = 200, 128, 64, 32
-"""Memory of a cell of a table while it is read, of an edge while it is sorted, of an id while it is looked up, and of
-a feature while it is written: with all copies."""
+"""Memory of a cell of a table while it is read, of an edge while it is sorted, of an id while it is looked up, and
+of a feature while it is written: with all copies."""
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([kmgt]?)(i?)b?", re.IGNORECASE)
 
 
@@ -52,9 +52,9 @@ class Plan:
     def described(self, node_columns: int, edge_columns: int) -> str:
         """One sentence on what the budget leads to."""
         return (
-            f"memory of {self.memory / 1e9:g} GB besides the program's own: {self.table_rows(node_columns):,} nodes "
-            f"and {self.table_rows(edge_columns):,} edges are read at a time, {self.sort:,} edges are sorted at a "
-            f"time, and each edge is compared with {self.lookup:,} ids at a time"
+            f"memory of {self.memory / 1e9:g} GB besides the program's own: {self.table_rows(node_columns):,} "
+            f"nodes and {self.table_rows(edge_columns):,} edges are read at a time, {self.sort:,} edges are sorted "
+            f"at a time, and each edge is compared with {self.lookup:,} ids at a time"
         )
 
 

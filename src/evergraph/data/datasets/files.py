@@ -50,7 +50,9 @@ def read_graph(path: Path, options: FileOptions) -> Graph:
         return read_folder(path)
     is_table = table_suffix(path) is not None
     if not is_table and path.suffix.lower() != ".npz":
-        raise DataError(f"a graph file must end in .npz, {', '.join(SUFFIXES)}, or be a graph folder, got {path} instead")
+        raise DataError(
+            f"a graph file must end in .npz, {', '.join(SUFFIXES)}, or be a graph folder, got {path} instead"
+        )
     if not path.is_file():
         raise DataError(f"{path} must be a graph file, got no such file instead; check the path")
     if is_table:
@@ -66,7 +68,8 @@ def read_graph(path: Path, options: FileOptions) -> Graph:
 def _forbid_folder_options(path: Path, options: FileOptions) -> None:
     for name in changed_settings(options):
         raise ConfigError(
-            f"{name} goes with tables, got it for the graph folder {path} instead; give it to evergraph data convert"
+            f"{name} goes with tables, got it for the graph folder {path} instead; give it to evergraph data "
+            "convert"
         )
 
 

@@ -1,4 +1,4 @@
-"""Graph folders: CSR, features and labels in plain .npy files that are memory-mapped, with a checksummed manifest."""
+"""Graph folders: CSR, features and labels in .npy files that are memory-mapped, with a checksummed manifest."""
 
 from evergraph.data.graph_folder.manifest import MANIFEST, ArrayFile, GraphManifest
 from evergraph.data.graph_folder.npy import NpyWriter

@@ -1,4 +1,4 @@
-"""graph.json: what a graph folder holds, with the type, shape, size and checksum of every file and one of itself."""
+"""graph.json: what a graph folder holds: type, shape, size and checksum of every file, and a checksum of itself."""
 
 import json
 import re
@@ -91,7 +91,9 @@ def parse_manifest(text: bytes) -> GraphManifest:
             raise DataError(f"the format version {VERSION} is wanted, got {_short(version)}; upgrade evergraph")
         if set(values) != KEYS:
             odd = sorted(set(values) ^ KEYS)[0]
-            raise DataError(f"the keys {', '.join(sorted(KEYS))} are wanted, got {odd[:60]!r} missing or beside them")
+            raise DataError(
+                f"the keys {', '.join(sorted(KEYS))} are wanted, got {odd[:60]!r} missing or beside them"
+            )
         if values.pop("sha256") != checksum(values):
             raise DataError("a content that fits its checksum is wanted, got one that was changed")
     except StoreError as error:
@@ -134,7 +136,9 @@ def _files(values: dict[str, Any]) -> dict[str, ArrayFile]:
         if not isinstance(about, dict) or set(about) != {"dtype", "shape", "bytes", "sha256"}:
             raise DataError(f"{name} must have a dtype, a shape, bytes and a sha256, got {_short(about)} instead")
         dtype, shape, size, digest = (about[key] for key in ("dtype", "shape", "bytes", "sha256"))
-        fits = isinstance(dtype, str) and (dtype in TYPES[name] or ("text" in TYPES[name] and TEXT.fullmatch(dtype)))
+        fits = isinstance(dtype, str) and (
+            dtype in TYPES[name] or ("text" in TYPES[name] and TEXT.fullmatch(dtype))
+        )
         if not fits:
             raise DataError(f"{name} must have the dtype {' or '.join(TYPES[name])}, got {_short(dtype)} instead")
         if not isinstance(shape, list) or not all(type(side) is int and 0 <= side < 2**62 for side in shape):
@@ -155,7 +159,9 @@ def _forbid_inconsistent(manifest: GraphManifest) -> None:
     needed = (*REQUIRED, *(("features.npy", "feature_names.npy") if manifest.features else ()))
     missing = [name for name in needed if name not in files]
     if missing or (not manifest.features and "features.npy" in files):
-        raise DataError(f"the files {', '.join(needed)} are wanted, got {missing[0] if missing else 'others'} otherwise")
+        raise DataError(
+            f"the files {', '.join(needed)} are wanted, got {missing[0] if missing else 'others'} otherwise"
+        )
     shapes: dict[str, tuple[int, ...]] = {
         "indptr.npy": (n + 1,),
         "indices.npy": (manifest.edges,),

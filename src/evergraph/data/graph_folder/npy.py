@@ -49,9 +49,7 @@ class NpyWriter:
 def _header(dtype: np.dtype[Any], shape: tuple[int, ...]) -> bytes:
     """A header of version 1.0, filled up with blanks to HEADER_BYTES."""
     text = BytesIO()
-    npy.write_array_header_1_0(
-        text, {"descr": npy.dtype_to_descr(dtype), "fortran_order": False, "shape": shape}
-    )
+    npy.write_array_header_1_0(text, {"descr": npy.dtype_to_descr(dtype), "fortran_order": False, "shape": shape})
     words = text.getvalue()[npy.MAGIC_LEN + 2 :].rstrip()
     body = words + b" " * (HEADER_BYTES - npy.MAGIC_LEN - 2 - len(words) - 1) + b"\n"
     return bytes(npy.magic(1, 0)) + len(body).to_bytes(2, "little") + body

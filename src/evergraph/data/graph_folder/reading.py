@@ -28,7 +28,9 @@ def is_graph_folder(path: str | Path) -> bool:
 def read_manifest(folder: Path) -> GraphManifest:
     """What the manifest of a folder says; no other file is looked at."""
     if not folder.is_dir() or not is_graph_folder(folder):
-        raise DataError(f"a graph folder with {MANIFEST} is wanted, got {folder} instead; make one: evergraph data convert")
+        raise DataError(
+            f"a graph folder with {MANIFEST} is wanted, got {folder} instead; make one: evergraph data convert"
+        )
     with opened(folder, MANIFEST) as file:
         size = os.fstat(file.fileno()).st_size
         if size > MOST_MANIFEST_BYTES:
@@ -84,7 +86,9 @@ def check_folder(folder: Path) -> Graph:
         with opened(folder, name) as file:
             found = hashlib.file_digest(file, "sha256").hexdigest()
         if found != about.sha256:
-            raise DataError(f"{folder / name} must be as it was written, got other bytes instead; take another copy")
+            raise DataError(
+                f"{folder / name} must be as it was written, got other bytes instead; take another copy"
+            )
     graph = read_folder(folder)
     _check_rows(folder, arrays["indptr.npy"], arrays["indices.npy"])
     for name, least in (("data.npy", 0.0), ("features.npy", -np.inf)):
@@ -142,8 +146,8 @@ def _check_rows(folder: Path, indptr: NDArray[Any], indices: NDArray[Any]) -> No
         place = np.searchsorted(starts, falls)
         if np.any(starts[np.minimum(place, len(starts) - 1)] != falls):
             raise DataError(
-                f"{folder / 'indices.npy'} must hold the columns of each row once and in order, got others instead; "
-                "convert the tables again"
+                f"{folder / 'indices.npy'} must hold the columns of each row once and in order, got others "
+                "instead; convert the tables again"
             )
 
 
@@ -157,7 +161,9 @@ def _check_nodes(folder: Path, arrays: dict[str, NDArray[Any]]) -> None:
             )
     for part in _blocks(arrays["times.npy"]) if "times.npy" in arrays else ():
         if not np.isfinite(part).all():
-            raise DataError(f"{folder / 'times.npy'} must hold finite numbers, got others instead; take another copy")
+            raise DataError(
+                f"{folder / 'times.npy'} must hold finite numbers, got others instead; take another copy"
+            )
 
 
 def _check_text(folder: Path, arrays: dict[str, NDArray[Any]]) -> None:
