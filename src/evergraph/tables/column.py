@@ -370,7 +370,9 @@ def _unit(numbers: Sliced) -> float | None:
     if not largest:
         return None
     middle = median(sizes) if not isinstance(numbers, np.ndarray) else float(np.median(np.concatenate([*sizes()])))
-    return middle if largest > HEAVY * middle else None
+    with np.errstate(over="ignore"):
+        wide = HEAVY < np.float64(largest) / middle < np.inf  # beyond, a logarithm of the ratio is none
+    return middle if wide and largest > HEAVY * middle else None
 
 
 def _transformed(numbers: NDArray[np.float64], unit: float | None) -> NDArray[np.float64]:

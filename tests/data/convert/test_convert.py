@@ -115,9 +115,7 @@ def tables(draw: st.DrawFn) -> tuple[dict[str, list[str]], dict[str, list[str]]]
     directed=st.booleans(),
     duplicates=st.sampled_from(Duplicates),
     scale=st.booleans(),
-    plan=st.builds(
-        Plan, st.just(0), st.integers(1, 40), st.integers(1, 9), st.integers(1, 9), st.integers(1, 30)
-    ),
+    plan=st.builds(Plan, st.just(0), st.integers(1, 40), st.integers(1, 9), st.integers(1, 9), st.integers(1, 30)),
 )
 def test_the_same_graph_or_the_same_complaint(
     tables: tuple[dict[str, list[str]], dict[str, list[str]]],
@@ -152,3 +150,173 @@ def graph_or_complaint(edges: Path, options: FileOptions, rows: int) -> Graph | 
             return read_graph(edges, options)
     except DataError as error:
         return str(error)
+
+
+# examples
+
+
+def both(folder: Path, nodes: str, edges: str, **options: Any) -> tuple[Path, Path, FileOptions]:
+    (folder / "nodes.csv").write_text(nodes, encoding="utf-8")
+    (folder / "edges.csv").write_text(edges, encoding="utf-8")
+    return folder / "edges.csv", folder / "nodes.csv", FileOptions(**options)
+
+
+NODES = "id,label,height,plan\na,cat,1,gold\nb,dog,3,tin\nc,cat,5,gold\n"
+
+
+@pytest.mark.parametrize(
+    ("nodes", "edges"),
+    [
+        (NODES, "source,target\na,b\nb,nobody\nc,nowhere\n"),
+        ("id,label\n1,0\n2,1\n", "source,target\n1,2\n1,x\n"),
+        ("id,label\n1,0\n2,1\n", "source,target\n1,2\n\n1,3\n"),
+        (NODES, "source,target\na,b\n,c\n"),
+        (NODES, "source,target\na,b\nb,c\na,b\nb,c\n"),
+        (NODES, "source,target,weight\na,b,1\nb,c,-2\n"),
+        (NODES, "source,target,weight\na,b,1\nb,c,heavy\n"),
+        (NODES, "source,target,weight\na,b,3e38\na,b,1\n"),
+        (NODES, "from,to\na,b\n"),
+        (NODES, "source,target\n"),
+        (NODES, "source,target\na,b,c\n"),
+        (NODES.replace("b,dog", "a,dog"), "source,target\na,b\n"),
+        ("id,label\n5,0\n7,1\n5,1\n7,1\n", "source,target\n5,7\n"),
+        (NODES.replace("b,dog", ",dog"), "source,target\na,c\n"),
+        (NODES.replace("dog", ""), "source,target\na,b\n"),
+        (NODES.replace("dog", "-1"), "source,target\na,b\n"),
+        ("id,label\na,1.5\nb,2\n", "source,target\na,b\n"),
+        (NODES.replace(",3,", ",1e39,"), "source,target\na,b\n"),
+        (NODES.replace("label", "topic"), "source,target\na,b\n"),
+        (NODES.replace("id,", "key,"), "source,target\na,b\n"),
+        ("id,label,time\na,x,1\nb,y,\n", "source,target\na,b\n"),
+        ("id,label,time\na,x,2024-05-31\nb,y,2024-99-99\n", "source,target\na,b\n"),
+        ("id,label\n", "source,target\na,b\n"),
+        ("", "source,target\na,b\n"),
+    ],
+)
+@pytest.mark.parametrize("plan", [AMPLE, TINY], ids=["ample", "tiny"])
+def test_complaints_name_the_same_place(tmp_path: Path, nodes: str, edges: str, plan: Plan) -> None:
+    given_edges, given_nodes, options = both(tmp_path, nodes, edges)
+    with pytest.raises(DataError) as wanted:
+        read_graph(given_edges, options)
+    with pytest.raises(DataError) as raised:
+        convert_tables(given_edges, given_nodes, tmp_path / "graph", options, plan)
+    assert str(raised.value) == str(wanted.value)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["edges.csv", "nodes.csv"]
+
+
+def test_a_sum_of_weights_that_is_too_large_is_refused(tmp_path: Path) -> None:
+    edges, nodes, options = both(
+        tmp_path, NODES, "source,target,weight\na,b,3e38\na,b,3e38\n", duplicates=Duplicates.MERGE
+    )
+    with pytest.raises(DataError, match="every sum of edge weights must fit 32 bits"):
+        convert_tables(edges, nodes, tmp_path / "graph", options, TINY)
+
+
+@pytest.mark.parametrize("plan", [AMPLE, TINY], ids=["ample", "tiny"])
+@pytest.mark.parametrize("suffix", [".csv.gz", ".tsv", ".parquet"])
+def test_every_kind_of_table(tmp_path: Path, suffix: str, plan: Plan) -> None:
+    import pandas as pd
+
+    rng = np.random.default_rng(0)
+    n = 40
+    nodes = pd.DataFrame(
+        {
+            "id": rng.permutation(1000)[:n],
+            "label": rng.choice(["cat", "dog"], n),
+            "size": np.exp(3 * rng.standard_normal(n)),
+            "count": pd.array([None if row == 7 else row * row for row in range(n)], dtype="Int64"),
+            "flag": rng.random(n) < 0.5,
+            "when": pd.Timestamp("2024-05-31") + pd.to_timedelta(rng.integers(0, 99, n), unit="D"),
+            "plan": pd.Categorical(rng.choice(["gold", "tin", "steel"], n)),
+            "note": [None if row % 3 else f"note {row}" for row in range(n)],
+            "time": rng.integers(0, 2**60, n),
+        }
+    )
+    ends = nodes["id"].to_numpy()[rng.integers(0, n, (60, 2))]
+    edges = pd.DataFrame({"source": ends[:, 0], "target": ends[:, 1], "weight": rng.integers(0, 4, 60)})
+    for name, frame in (("nodes", nodes), ("edges", edges)):
+        path = tmp_path / f"{name}{suffix}"
+        if suffix == ".parquet":
+            frame.to_parquet(path, row_group_size=17)
+        else:
+            frame.to_csv(path, index=False, sep="\t" if suffix == ".tsv" else ",")
+    options = FileOptions(duplicates=Duplicates.MERGE, categories=("count",) if suffix == ".parquet" else ())
+    paths = tmp_path / f"edges{suffix}", tmp_path / f"nodes{suffix}"
+    convert_tables(*paths, tmp_path / "graph", options, plan)
+    assert_same(check_folder(tmp_path / "graph"), read_graph(paths[0], options))
+
+
+def test_a_symmetric_list_has_no_direction(tmp_path: Path) -> None:
+    for at, (edges, directed) in enumerate(
+        [("a,b,2\nb,a,2\nc,c,1\n", False), ("a,b,2\nb,a,3\n", True), ("a,b,0\n", False), ("a,b,1\nb,c,1\n", True)]
+    ):
+        given_edges, nodes, options = both(tmp_path, NODES, "source,target,weight\n" + edges)
+        made = convert_tables(given_edges, nodes, tmp_path / f"graph{at}", options, TINY)
+        assert made.directed == directed == read_graph(given_edges, options).directed
+
+
+def test_half_the_bits(tmp_path: Path) -> None:
+    edges, nodes, options = both(tmp_path, NODES, "source,target\na,b\n")
+    convert_tables(edges, nodes, tmp_path / "graph", options, TINY, float16=True)
+    graph, wanted = read_folder(tmp_path / "graph"), read_graph(edges, options)
+    assert np.load(tmp_path / "graph" / "features.npy").dtype == np.float16
+    assert isinstance(graph.features, np.ndarray)
+    assert graph.features.dtype == np.float32
+    np.testing.assert_allclose(graph.features, np.asarray(wanted.features), rtol=2**-10)
+    assert graph.remarks[-1] == "features are kept in 16 bits and are in memory in 32"
+    edges, nodes, options = both(tmp_path, NODES.replace(",3,", ",1e9,"), "source,target\na,b\n", scale=False)
+    with pytest.raises(DataError, match=r"at most 65,504 in 16 bits, got 1e\+09 instead; leave out --float16"):
+        convert_tables(edges, nodes, tmp_path / "large", options, TINY, float16=True)
+
+
+def test_nothing_that_is_there_is_replaced(tmp_path: Path) -> None:
+    edges, nodes, options = both(tmp_path, NODES, "source,target\na,b\n")
+    (tmp_path / "graph").mkdir()
+    convert_tables(edges, nodes, tmp_path / "graph", options, TINY)  # an empty folder is as good as none
+    for out in (tmp_path / "graph", nodes):
+        with pytest.raises(StoreError, match="must be a new folder, got one that is there instead"):
+            convert_tables(edges, nodes, out, options, TINY)
+    assert_same(check_folder(tmp_path / "graph"), read_graph(edges, options))
+
+
+def test_many_different_words_are_counted_up_to_a_limit(tmp_path: Path) -> None:
+    lines = [f"{row},{'ab'[row % 2]},word {row}" for row in range(40)]
+    edges, nodes, options = both(tmp_path, "\n".join(["id,label,text", *lines]), "source,target\n1,2\n")
+    with patch("evergraph.tables.scan.MOST_WORDS", 30):
+        made = convert_tables(edges, nodes, tmp_path / "graph", options, TINY)
+    assert "text (text with more than 10,000 different values)" in made.remarks[0]
+    options = FileOptions(categories=("text",))
+    with (
+        patch("evergraph.tables.scan.MOST_WORDS", 30),
+        pytest.raises(DataError, match="must have at most 10,000 different values as categories"),
+    ):
+        convert_tables(edges, nodes, tmp_path / "other", options, TINY)
+
+
+def test_an_id_is_not_too_long(tmp_path: Path) -> None:
+    edges, nodes, options = both(tmp_path, NODES.replace("b,dog", "b" * 1001 + ",dog"), "source,target\na,c\n")
+    with pytest.raises(
+        DataError, match=r"nodes.csv line 3, column 'id', must be an id of at most 1,000 characters"
+    ):
+        convert_tables(edges, nodes, tmp_path / "graph", options, TINY)
+
+
+def test_two_ids_of_one_key_are_told_apart(tmp_path: Path) -> None:
+    from evergraph.data.convert import ids
+
+    real = ids.blake2b
+
+    def coarse(content: bytes, *, digest_size: int, salt: bytes) -> Any:
+        """Like the real one, but the first salt gives all ids the same key."""
+        return real(b"" if salt == bytes(8) else content, digest_size=digest_size, salt=salt)
+
+    edges, nodes, options = both(tmp_path, NODES, "source,target\na,b\nb,c\n")
+    with patch.object(ids, "blake2b", coarse):
+        convert_tables(edges, nodes, tmp_path / "graph", options, TINY)
+    assert_same(check_folder(tmp_path / "graph"), read_graph(edges, options))
+
+
+def test_options_without_effect_are_refused(tmp_path: Path) -> None:
+    edges, nodes, _ = both(tmp_path, NODES, "source,target\na,b\n")
+    with pytest.raises(ConfigError, match="the node table is given by itself"):
+        convert_tables(edges, nodes, tmp_path / "graph", FileOptions(nodes=nodes), TINY)

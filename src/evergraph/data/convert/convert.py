@@ -16,7 +16,7 @@ from evergraph.data.convert.nodes import NodeConversion
 from evergraph.data.convert.plan import Plan
 from evergraph.data.datasets.files import FileOptions
 from evergraph.data.graph_folder import MANIFEST, ArrayFile, GraphManifest
-from evergraph.errors import DataError, StoreError
+from evergraph.errors import ConfigError, StoreError
 from evergraph.files import make_folder, write_atomically
 from evergraph.tables.reading import column_names
 
@@ -37,7 +37,7 @@ def convert_tables(
     plan and each step.
     """
     if options.nodes is not None:
-        raise DataError("the node table is given by itself, got the option nodes too; leave it out")
+        raise ConfigError("the node table is given by itself, got the option nodes too; leave it out")
     if os.path.lexists(out) and (out.is_symlink() or not out.is_dir() or any(out.iterdir())):
         raise StoreError(f"{out} must be a new folder, got one that is there instead; choose another --out")
     make_folder(out.absolute().parent)

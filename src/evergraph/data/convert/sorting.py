@@ -72,12 +72,14 @@ class ExternalSort:
         if len(others):
             self.repeated += len(others)
             self.again = int(others.min()) if self.again < 0 else min(self.again, int(others.min()))
-        return keys[fresh], numbers[fresh], np.add.reduceat(weights, np.flatnonzero(fresh))
+        with np.errstate(over="ignore"):  # the caller refuses infinite sums
+            sums = np.add.reduceat(weights, np.flatnonzero(fresh))
+        return keys[fresh], numbers[fresh], sums
 
     def merged(self) -> Iterator[Records]:
         """All records in the order of their keys, every key once."""
         self._write_run()
-        starts = [0, *self._ends[:-1]]
+        starts = [0, *self._ends][:-1]
         block = max(1, self.size // max(len(self._ends), 1))
         heads = [_empty() for _ in starts]
         while True:

@@ -63,11 +63,10 @@ def opened(folder: Path, name: str) -> BufferedReader:
     except OSError as error:
         link = " (a link is not followed)" if path.is_symlink() else ""
         raise DataError(f"{path} cannot be read: {error.strerror or error}{link}; take another copy") from None
-    file = open(descriptor, "rb")  # noqa: SIM115 - the caller closes it
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-        file.close()
+        os.close(descriptor)
         raise DataError(f"{path} must be a file, got something else instead; take another copy")
-    return file
+    return open(descriptor, "rb")
 
 
 def mapped(folder: Path, name: str, dtype: str, shape: tuple[int, ...], size: int) -> NDArray[Any]:
