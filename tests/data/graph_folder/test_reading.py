@@ -114,6 +114,11 @@ def linked(folder: Path) -> None:
     (folder / "labels.npy").symlink_to(folder.parent / "outside.npy")
 
 
+def made_a_folder(folder: Path) -> None:
+    (folder / "labels.npy").unlink()
+    (folder / "labels.npy").mkdir()
+
+
 def put(place: Any, value: Any) -> Callable[[Any], object]:
     return lambda array: array.__setitem__(place, value)
 
@@ -158,7 +163,7 @@ DAMAGES: dict[str, tuple[Callable[[Path], object], str]] = {
     "a file gone": (lambda folder: (folder / "labels.npy").unlink(), "cannot be read: No such file"),
     "a link": (linked, "a link is not followed"),
     "a folder for a file": (
-        lambda folder: ((folder / "labels.npy").unlink(), (folder / "labels.npy").mkdir()),
+        made_a_folder,
         "must be a file, got something else instead",
     ),
     "pickled objects": (saved("labels.npy", np.array([{}] * 12, dtype=object)), "must hold <i8 of shape"),
