@@ -17,11 +17,15 @@ from evergraph.tables.spill import Spill
 
 @settings(max_examples=200, deadline=None)
 @given(
-    numbers=arrays(np.float64, st.integers(1, 40), elements=st.floats(0, 1e300, allow_subnormal=True)),
+    numbers=arrays(
+        np.float64, st.integers(1, 40), elements=st.one_of(st.floats(0, 1e300), st.sampled_from([0, 2.5]))
+    ),
     size=st.integers(1, 9),
+    block=st.integers(0, 9),
 )
-def test_the_median_is_that_of_numpy(numbers: np.ndarray, size: int) -> None:
-    assert median(lambda: blocks(numbers, size)) == np.median(numbers)
+def test_the_median_is_that_of_numpy(numbers: np.ndarray, size: int, block: int) -> None:
+    with patch("evergraph.tables.order.BLOCK", block):
+        assert median(lambda: blocks(numbers, size)) == np.median(numbers)
 
 
 @settings(max_examples=100, deadline=None)

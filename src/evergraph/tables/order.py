@@ -7,7 +7,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-BLOCK = 1 << 20
+BLOCK = 1 << 18
 """Numbers that are in memory at a time."""
 DIGIT = 16
 """Bits that one pass of a selection decides."""
@@ -42,22 +42,34 @@ def exact_sum(parts: Iterator[float]) -> float:
 def median(parts: Callable[[], Iterator[NDArray[np.float64]]]) -> float:
     """The median of numbers that are not negative, as numpy has it; `parts` goes through all of them anew."""
     count = sum(len(part) for part in parts())
-    low, high = (_ranked(parts, rank) for rank in ((count - 1) // 2, count // 2))
-    return float(np.mean([low, high]))
+    low = _ranked(parts, (count - 1) // 2)
+    return low if count % 2 else float(np.mean([low, _ranked(parts, count // 2)]))
 
 
 def _ranked(parts: Callable[[], Iterator[NDArray[np.float64]]], rank: int) -> float:
-    """The number of this rank: floats that are not negative are ordered as their bits are."""
+    """The number of this rank: floats that are not negative are ordered as their bits are.
+
+    Each pass decides DIGIT bits more; as soon as the numbers that are left fit into a block, they are sorted.
+    """
     prefix = 0
     for shift in range(64 - DIGIT, -1, -DIGIT):
         counts = np.zeros(1 << DIGIT, dtype=np.int64)
         for part in parts():
-            bits = np.ascontiguousarray(part, dtype=np.float64).view(np.uint64) >> np.uint64(shift)
-            chosen = bits[(bits >> np.uint64(DIGIT)) == np.uint64(prefix)]
-            digits = (chosen & np.uint64((1 << DIGIT) - 1)).astype(np.int64)
-            counts += np.bincount(digits, minlength=1 << DIGIT)
+            digits = (_beginning_with(prefix, part, shift + DIGIT) >> np.uint64(shift)) & np.uint64(
+                (1 << DIGIT) - 1
+            )
+            counts += np.bincount(digits.astype(np.int64), minlength=1 << DIGIT)
         before = np.cumsum(counts)
         digit = int(np.searchsorted(before, rank, side="right"))
         rank -= int(before[digit - 1]) if digit else 0
         prefix = prefix << DIGIT | digit
+        if counts[digit] <= BLOCK:
+            left = np.concatenate([_beginning_with(prefix, part, shift) for part in parts()])
+            return float(np.partition(left, rank)[rank : rank + 1].view(np.float64)[0])
     return float(np.array([prefix], dtype=np.uint64).view(np.float64)[0])
+
+
+def _beginning_with(prefix: int, part: NDArray[np.float64], shift: int) -> NDArray[np.uint64]:
+    """The bits of the numbers whose bits above a place are these."""
+    bits = np.ascontiguousarray(part, dtype=np.float64).view(np.uint64)
+    return bits if shift == 64 else bits[(bits >> np.uint64(shift)) == np.uint64(prefix)]

@@ -79,6 +79,9 @@ class EdgeConversion:
             self._count += table.n_rows
         if not self._count:
             raise no_rows(self.path.name)
+        for end in ENDS:
+            if not differ[end]:
+                others[end].remove()
         return {end: (keys[end], others[end] if differ[end] else None, strangers[end]) for end in ENDS}
 
     def _found(self, end: str, keys: Spill, others: Spill | None, strangers: tuple[int, int]) -> Spill:

@@ -184,8 +184,12 @@ class Ids:
     def rows_of(self, keys: NDArray[np.int64], start: int, stop: int) -> NDArray[np.int64]:
         """The row of each key among the sorted ones from start to stop, -1 where there is none."""
         known, rows = self._block(start, stop)
-        place = np.minimum(np.searchsorted(known, keys), len(known) - 1)
-        return np.where(known[place] == keys, rows[place], -1)
+        order = np.argsort(keys)  # neighbours are looked up one after the other
+        wanted = keys[order]
+        place = np.minimum(np.searchsorted(known, wanted), len(known) - 1)
+        found = np.empty(len(keys), dtype=np.int64)
+        found[order] = np.where(known[place] == wanted, rows[place], -1)
+        return found
 
     def _block(self, start: int, stop: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         if getattr(self, "_at", None) != (start, stop):

@@ -8,7 +8,7 @@ from evergraph.tables.reading import CHUNK
 
 LEAST = 50_000_000
 """Bytes of the smallest budget."""
-CELL_BYTES, RECORD_BYTES, KEY_BYTES, FEATURE_BYTES = 200, 128, 64, 32
+CELL_BYTES, RECORD_BYTES, KEY_BYTES, FEATURE_BYTES = 240, 192, 64, 32
 """Memory of a cell of a table while it is read, of an edge while it is sorted, of an id while it is looked up, and
 of a feature while it is written: with all copies."""
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([kmgt]?)(i?)b?", re.IGNORECASE)
