@@ -20,7 +20,7 @@ from evergraph.tables.values import is_missing
 SUFFIXES = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".parquet")
 CHUNK = 50_000
 """Lines that are read as text before their numbers are stored as numbers."""
-PARQUET_BUFFER = 1 << 20
+PARQUET_BUFFER = 1 << 16
 """Bytes that are read of a Parquet column at a time."""
 _CODE = re.compile(r"(?m)^\s*[+-]?0\d|_")
 """Text that Python reads as a number and people do not: zeros before one, such as 007, or 1_000."""

@@ -19,6 +19,7 @@ from evergraph.data.graph import Graph
 from evergraph.data.graph_folder import check_folder, read_folder
 from evergraph.errors import ConfigError, DataError, StoreError
 from evergraph.tables import Duplicates
+from evergraph.tables.reading import CHUNK
 
 AMPLE = Plan.of(10**9)
 TINY = Plan(memory=0, table_cells=15, sort=5, lookup=3, write=7)
@@ -318,3 +319,56 @@ def test_options_without_effect_are_refused(tmp_path: Path) -> None:
     edges, nodes, _ = both(tmp_path, NODES, "source,target\na,b\n")
     with pytest.raises(ConfigError, match="the node table is given by itself"):
         convert_tables(edges, nodes, tmp_path / "graph", FileOptions(nodes=nodes), TINY)
+
+
+# typed columns
+
+TYPED: dict[str, tuple[Any, st.SearchStrategy[Any]]] = {
+    "int64": ("int64", st.integers(-3, 3)),
+    "uint8": ("uint8", st.integers(0, 1)),
+    "double": ("float64", st.one_of(st.floats(-1e6, 1e6), st.just(float("nan")))),
+    "float": ("float32", st.sampled_from([0.5, 1e30, -2.0])),
+    "bool": ("bool_", st.booleans()),
+    "words": ("string", st.sampled_from(["gold", "tin", "", "NA", "1", "2.0"])),
+    "numbers as words": ("string", st.sampled_from(["1", "2.5", "NA", "-3"])),
+    "flags as words": ("string", st.sampled_from(["true", "False"])),
+    "dates": ("date32", st.dates()),
+    "null": ("null", st.none()),
+}
+
+
+@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(data=st.data(), plan=st.builds(Plan, st.just(0), st.integers(1, 40), *[st.integers(1, 9)] * 3))
+def test_the_same_graph_from_typed_columns(data: st.DataObject, plan: Plan) -> None:
+    arrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    n = data.draw(st.integers(1, 14))
+    ids = data.draw(st.sampled_from([lambda row: 7 * row - 20, lambda row: f"n{row}", float]))
+    label = data.draw(st.sampled_from([["cat", "dog"], [0, 2], [1.0, 3.0], ["cat", None], [-1, 2], [True, False]]))
+    columns = {"id": arrow.array([ids(row) for row in range(n)])}
+    columns["label"] = arrow.array(data.draw(st.lists(st.sampled_from(label), min_size=n, max_size=n)))
+    categories = []
+    for at in range(data.draw(st.integers(0, 3))):
+        kind, values = TYPED[data.draw(st.sampled_from(sorted(TYPED)))]
+        values = st.one_of(values, st.none()) if data.draw(st.booleans()) else values
+        made = arrow.array(data.draw(st.lists(values, min_size=n, max_size=n)), getattr(arrow, kind)())
+        columns[f"column {at}"] = (
+            made.dictionary_encode() if data.draw(st.booleans()) and kind == "string" else made
+        )
+        if data.draw(st.booleans()):
+            categories.append(f"column {at}")
+    pairs = data.draw(st.lists(st.tuples(*[st.integers(0, n - 1)] * 2), min_size=1, max_size=9, unique=True))
+    edges = {"source": [ids(a) for a, _ in pairs], "target": [ids(b) for _, b in pairs]}
+    options = FileOptions(categories=tuple(categories))
+    with tempfile.TemporaryDirectory() as name:
+        paths = Path(name) / "edges.parquet", Path(name) / "nodes.parquet"
+        parquet.write_table(arrow.table(edges), paths[0])
+        parquet.write_table(arrow.table(columns), paths[1], row_group_size=data.draw(st.integers(1, 20)))
+        wanted = graph_or_complaint(paths[0], options, CHUNK)
+        if isinstance(wanted, str):
+            with pytest.raises(DataError) as raised:
+                convert_tables(*paths, Path(name) / "graph", options, plan)
+            assert str(raised.value) == wanted
+            return
+        convert_tables(*paths, Path(name) / "graph", options, plan)
+        assert_same(check_folder(Path(name) / "graph"), wanted)
