@@ -65,6 +65,17 @@ def read_chunks(path: str | Path, rows: int, *, verbatim: Collection[str] | None
                 yield Table(path.name, columns, lines, path)
 
 
+def find_row(
+    path: str | Path, row: int, rows: int, *, verbatim: Collection[str] | None = None
+) -> tuple[Table, int]:
+    """The chunk that holds a row of a file, and the place of the row in it; the file is read up to there."""
+    for table in read_chunks(path, rows, verbatim=verbatim):
+        if row < table.n_rows:
+            return table, row
+        row -= table.n_rows
+    raise DataError(f"{path} must stay as it is while it is read, got fewer rows instead; start again")
+
+
 def column_names(path: str | Path) -> list[str]:
     """The names of the columns of a file; nothing else of it is read."""
     path = Path(path)

@@ -18,7 +18,7 @@ from evergraph.matrices import repeated_edges
 from evergraph.tables import Duplicates, Table
 from evergraph.tables.batch import SOURCE, TARGET, WEIGHT, comparable, edge_weights, end_column, unknown_end
 from evergraph.tables.order import BLOCK
-from evergraph.tables.reading import column_names, no_rows, read_chunks
+from evergraph.tables.reading import column_names, find_row, no_rows, read_chunks
 from evergraph.tables.spill import Spill
 
 ENDS = (SOURCE, TARGET)
@@ -99,15 +99,10 @@ class EdgeConversion:
             wanted.remove()
         first, count = strangers
         for start in range(0, len(rows), self.step):
-            unknown = np.flatnonzero(rows[start : start + self.step] < 0)
+            unknown = start + np.flatnonzero(rows[start : start + self.step] < 0)
             if len(unknown):
                 count += len(unknown)
-                first = start + int(unknown[0]) if first < 0 else min(first, start + int(unknown[0]))
-                break_at = start + self.step
-                count += sum(
-                    int((rows[at : at + self.step] < 0).sum()) for at in range(break_at, len(rows), self.step)
-                )
-                break
+                first = int(unknown[0]) if first < 0 else min(first, int(unknown[0]))
         if count:
             raise self._unknown(end, first, count)
         return rows
@@ -119,13 +114,7 @@ class EdgeConversion:
         return unknown_end(table.where(row), end, self.nodes, shown, count)
 
     def _place(self, edge: int) -> tuple[Table, int]:
-        """The part of the table that holds an edge, and its row there; the file is read again."""
-        start = 0
-        for table in read_chunks(self.path, self.table_rows, verbatim=ENDS):
-            if edge < start + table.n_rows:
-                return table, edge - start
-            start += table.n_rows
-        raise DataError(f"{self.path} must stay as it is while it is read, got fewer rows instead")
+        return find_row(self.path, edge, self.table_rows, verbatim=ENDS)
 
     def _sorted(self, source: Spill, target: Spill) -> ExternalSort:
         """Entries by row and column, both ways where edges have no direction."""

@@ -54,6 +54,7 @@ class Ids:
         self._salt = 0
         self._keys = Spill(folder / "ids.sorted", np.int64)
         self._rows = Spill(folder / "ids.rows", np.int64)
+        self._known: tuple[int, NDArray[np.int64], NDArray[np.int64]] | None = None
         self.pointed = False
         self.count = 0
 
@@ -192,10 +193,9 @@ class Ids:
         return found
 
     def _block(self, start: int, stop: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        if getattr(self, "_at", None) != (start, stop):
-            self._at = (start, stop)
-            self._known = self._keys[start:stop], self._rows[start:stop]
-        return self._known
+        if self._known is None or self._known[0] != start:
+            self._known = start, self._keys[start:stop], self._rows[start:stop]
+        return self._known[1:]
 
 
 def checked_count(ids: Ids, file: str) -> int:

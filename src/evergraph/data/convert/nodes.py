@@ -19,7 +19,7 @@ from evergraph.tables.column import About, NumberColumn
 from evergraph.tables.judging import Judge
 from evergraph.tables.labels import WANTED, label_values
 from evergraph.tables.order import BLOCK, blocks
-from evergraph.tables.reading import column_names, no_rows, read_chunks
+from evergraph.tables.reading import column_names, find_row, no_rows, read_chunks
 from evergraph.tables.scan import ColumnScan
 from evergraph.tables.schema import forbid_unknown, together
 from evergraph.tables.spill import Spill
@@ -81,12 +81,8 @@ class NodeConversion:
             raise repeated_id(self._where(again), node, self._where(first))
 
     def _where(self, row: int) -> str:
-        start = 0
-        for table in read_chunks(self.path, self.table_rows, verbatim=self.verbatim):
-            if row < start + table.n_rows:
-                return table.where(row - start)
-            start += table.n_rows
-        raise DataError(f"{self.path} must stay as it is while it is read, got fewer rows instead")
+        table, place = find_row(self.path, row, self.table_rows, verbatim=self.verbatim)
+        return table.where(place)
 
     def write(self, folder: Path, *, float16: bool) -> NodesWritten:
         """Write the files of everything but the edges."""
