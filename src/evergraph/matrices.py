@@ -68,10 +68,14 @@ def forbid_repeated(
     same = (np.diff(ends[0][order]) == 0) & (np.diff(ends[1][order]) == 0)
     if same.any():
         row = int(order[1:][same].min())
-        raise DataError(
-            f"every edge must be listed once, got {where(row)} again instead ({int(same.sum())} repeated edges); "
-            f"{advice}"
-        )
+        raise repeated_edges(where(row), int(same.sum()), advice)
+
+
+def repeated_edges(place: str, count: int, advice: str) -> DataError:
+    """The error about edges that are listed more than once."""
+    return DataError(
+        f"every edge must be listed once, got {place} again instead ({count} repeated edges); {advice}"
+    )
 
 
 def checked_adjacency(adjacency: sparse.sparray | sparse.spmatrix) -> sparse.csr_array:

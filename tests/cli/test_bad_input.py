@@ -217,7 +217,7 @@ RUN: dict[str, tuple[Callable[[Path], list[object]], str]] = {
     "configuration with a wrong type": (toml("[train]\nlr = 'fast'"), "train.lr"),
     # graph files: .npz
     "no such file": (flags("--dataset", "nowhere/graph.npz"), "no such file"),
-    "a folder for a file": (lambda folder: ["--dataset", f"{folder}/"], "must end in .npz, .csv"),
+    "a folder for a file": (lambda folder: ["--dataset", f"{folder}/"], "a graph folder with graph.json is wanted"),
     "unknown kind of file": (raw("graph.xlsx", b"PK"), "must end in .npz, .csv"),
     "text named .npz": (raw("graph.npz", b"source,target\n1,2\n"), "graph.npz"),
     "empty file": (raw("graph.npz", b""), "graph.npz"),

@@ -40,6 +40,7 @@ COMMANDS = [
     "data info",
     "data fetch",
     "data check",
+    "data convert",
     "probe",
     "probe leak",
     "learn",
@@ -65,11 +66,11 @@ def example(call: Call, command: str) -> list[str]:
     return shlex.split(found[0])
 
 
-NEED_A_MODEL = {"serve", "learn", "predict", "inspect", "forget", "merge"}
-"""See test_serve.py and test_life.py."""
+NEED_FILES = {"serve", "learn", "predict", "inspect", "forget", "merge", "data convert"}
+"""See test_serve.py, test_life.py and test_convert.py."""
 
 
-@pytest.mark.parametrize("command", [name for name in COMMANDS if name not in NEED_A_MODEL])
+@pytest.mark.parametrize("command", [name for name in COMMANDS if name not in NEED_FILES])
 def test_the_example_in_the_help_works(call: Call, command: str, finished: RunResult) -> None:
     words = example(call, command)
     assert words[0] == "evergraph"

@@ -9,6 +9,7 @@ import pytest
 from evergraph.errors import DataError
 from evergraph.tables import FeatureSchema, read_batch, read_table, table_from_text
 from evergraph.tables import reading as reading_module
+from evergraph.tables.reading import column_names, read_chunks
 
 arrow = pytest.importorskip("pyarrow")
 parquet = pytest.importorskip("pyarrow.parquet")
@@ -167,3 +168,21 @@ def test_a_pasted_table_is_read_as_its_file_is(tmp_path: Path, separator: str) -
 def test_a_pasted_table_that_is_none(text: str, words: str) -> None:
     with pytest.raises(DataError, match=words):
         table_from_text(text, "the edges")
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+@pytest.mark.parametrize("rows", [1, 2, 3, 100])
+def test_chunks_are_the_table_in_parts(tmp_path: Path, suffix: str, rows: int) -> None:
+    import pandas as pd
+
+    frame = pd.DataFrame({"id": ["a", "b", "c", "d", "e"], "size": [1.5, 2.0, 3.25, -1.0, 0.5]})
+    path = tmp_path / f"nodes{suffix}"
+    frame.to_parquet(path, row_group_size=3) if suffix == ".parquet" else frame.to_csv(path, index=False)
+    whole, parts = read_table(path), list(read_chunks(path, rows))
+    assert all(part.n_rows <= rows for part in parts)
+    assert column_names(path) == list(whole.columns)
+    for name in whole.columns:
+        found = np.concatenate([part.column(name) for part in parts])
+        assert list(map(str, found.tolist())) == list(map(str, whole.column(name).tolist()))
+    places = [part.where(row) for part in parts for row in range(part.n_rows)]
+    assert places == [whole.where(row) for row in range(whole.n_rows)]

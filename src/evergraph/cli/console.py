@@ -17,6 +17,22 @@ def print_json(content: Any) -> None:
     STDOUT.file.write(json.dumps(content, allow_nan=False) + "\n")
 
 
+def print_facts(facts: dict[str, Any], *, as_json: bool) -> None:
+    """Facts by name: a table of two columns, or one JSON object."""
+    if as_json:
+        print_json(facts)
+        return
+    from rich.table import Table
+
+    table = Table(show_header=False, box=None, pad_edge=False)
+    for key, value in facts.items():
+        shown = (
+            "\n".join(map(str, value)) if isinstance(value, list) else f"{value:,}" if type(value) is int else value
+        )
+        table.add_row(key.replace("_", " "), str(shown))
+    STDOUT.print(table)
+
+
 def counted(number: int, what: str) -> str:
     """`1 run`, `2 runs`."""
     return f"{number:,} {what}" + ("" if number == 1 else "s")

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from evergraph.cli.console import STDOUT, note, print_json
+from evergraph.cli.console import STDOUT, note, print_facts, print_json
+from evergraph.cli.convert import convert_command
 from evergraph.cli.options import AsJson, DataDir, DatasetSetOption, Features, Plugins
 from evergraph.errors import ConfigError, DataError
 
@@ -14,11 +15,15 @@ if TYPE_CHECKING:
     from evergraph.data.graph import Graph
 
 app = typer.Typer(
-    help="List, inspect, fetch and check data sets.",
+    help="List, inspect, fetch, check and convert data sets.",
     epilog="Example: evergraph data info digits",
     rich_markup_mode=None,
 )
-Name = Annotated[str, typer.Argument(help="Name of a data set, or path of a graph file.")]
+app.command(
+    "convert",
+    epilog="Example: evergraph data convert --edges edges.csv --nodes nodes.csv --out graph/ --memory 2GB",
+)(convert_command)
+Name = Annotated[str, typer.Argument(help="Name of a data set, or path of a graph file or graph folder.")]
 
 
 @app.command("list", epilog="Example: evergraph data list")
@@ -61,7 +66,7 @@ def info_command(
         raise ConfigError(f"--set takes dataset.* here, got {section}.* instead")
     config = validated(DatasetConfig, chosen["dataset"], "dataset")
     graph = open_dataset(config, data_dir, progress=True)
-    _print_facts({**_about(name), **graph_facts(graph)}, as_json=as_json)
+    print_facts({**_about(name), **graph_facts(graph)}, as_json=as_json)
 
 
 @app.command("fetch", epilog="Example: evergraph data fetch digits")
@@ -70,14 +75,20 @@ def fetch_command(name: Name, plugin: Plugins = None, as_json: AsJson = False, d
     files = _files(name, data_dir, download=True)
     if not files:
         note(f"{name} needs no file")
-    _print_facts({"name": name, "files": files}, as_json=as_json)
+    print_facts({"name": name, "files": files}, as_json=as_json)
 
 
 @app.command("check", epilog="Example: evergraph data check digits")
 def check_command(name: Name, plugin: Plugins = None, as_json: AsJson = False, data_dir: DataDir = None) -> None:
-    """Load a data set completely and compare it with what is known of it."""
+    """Load a data set completely and compare it with what is known of it: of a graph folder, every checksum."""
     from evergraph.data.datasets import DATASETS, is_path, load_dataset
+    from evergraph.data.graph_folder import check_folder
 
+    if is_path(name) and Path(name).is_dir():
+        facts = graph_facts(check_folder(Path(name)))
+        verdict = "every byte is as it was written; counts are those before standardisation"
+        print_facts({"name": name, "ok": True, "verdict": verdict, **facts}, as_json=as_json)
+        return
     graph = load_dataset(name, data_dir=data_dir, progress=True)
     found = (graph.n_nodes, graph.n_edges)
     known = None if is_path(name) else DATASETS[name].counts
@@ -87,7 +98,7 @@ def check_command(name: Name, plugin: Plugins = None, as_json: AsJson = False, d
             f"got {found[0]:,} and {found[1]:,} instead; fetch its files again"
         )
     verdict = "loads" if known is None else "loads, and its counts are the published ones"
-    _print_facts({"name": name, "ok": True, "verdict": verdict, **graph_facts(graph)}, as_json=as_json)
+    print_facts({"name": name, "ok": True, "verdict": verdict, **graph_facts(graph)}, as_json=as_json)
 
 
 def graph_facts(graph: "Graph") -> dict[str, Any]:
@@ -141,18 +152,3 @@ def _is_here(name: str, data_dir: Path | None) -> bool:
     except DataError:
         return False
     return True
-
-
-def _print_facts(facts: dict[str, Any], *, as_json: bool) -> None:
-    if as_json:
-        print_json(facts)
-        return
-    from rich.table import Table
-
-    table = Table(show_header=False, box=None, pad_edge=False)
-    for key, value in facts.items():
-        shown = (
-            "\n".join(map(str, value)) if isinstance(value, list) else f"{value:,}" if type(value) is int else value
-        )
-        table.add_row(key.replace("_", " "), str(shown))
-    STDOUT.print(table)

@@ -70,7 +70,7 @@ class Batch:
 
     def rows(self, ids: ArrayLike) -> NDArray[np.int64]:
         """The rows of some ids; DataError for one that the batch does not have."""
-        wanted = _comparable(np.asarray(ids))
+        wanted = comparable(np.asarray(ids))
         found = _rows_of(self.ids, wanted)
         unknown = np.flatnonzero(found < 0)
         if len(unknown):
@@ -147,9 +147,9 @@ def batch_from_tables(
         advice = "; name the column of ids (--id-column, id_column)"
         ids = checked_ids(nodes.column(id_column, advice), nodes, id_column)
     asked = label_column
-    label_column = _present(nodes, label_column, LABEL, optional=label_optional)
-    time_column = _present(nodes, time_column, TIME, optional=False)
-    left_out = _left_out(nodes, id_column, label_column, time_column, ignore)
+    label_column = present_column(nodes, label_column, LABEL, optional=label_optional)
+    time_column = present_column(nodes, time_column, TIME, optional=False)
+    left_out = left_out_columns(nodes, id_column, label_column, time_column, ignore)
     names = [name for name in nodes.columns if name not in left_out]
     labels = np.full(len(ids), None, dtype=object) if label_column is None else label_values(nodes, label_column)
     times = None if time_column is None else time_values(nodes, time_column)
@@ -176,7 +176,7 @@ def batch_from_tables(
     )
 
 
-def _present(table: Table, name: str | None, default: str, *, optional: bool) -> str | None:
+def present_column(table: Table, name: str | None, default: str, *, optional: bool) -> str | None:
     """The name of a column that is there: the one asked for, or the default if there is one."""
     if name is None:
         return default if default in table.columns else None
@@ -186,7 +186,7 @@ def _present(table: Table, name: str | None, default: str, *, optional: bool) ->
     return name
 
 
-def _left_out(
+def left_out_columns(
     table: Table, id_column: str | None, label_column: str | None, time_column: str | None, ignore: Collection[str]
 ) -> dict[str, str]:
     if isinstance(ignore, str):
@@ -240,19 +240,24 @@ def _forbid_other_times(table: Table, name: str, wanted: str, advice: str) -> No
 
 def checked_ids(column: NDArray[Any], table: Table, name: str = ID) -> NDArray[Any]:
     """The ids of a table's rows, int64 or text; one that is missing or there twice raises."""
-    ids = _comparable(column, table, name)
+    ids = comparable(column, table, name)
     _forbid_repeated_ids(ids, table)
     return ids
 
 
-def _comparable(column: NDArray[Any], table: Table | None = None, name: str = ID) -> NDArray[Any]:
-    """Ids as int64 where all are whole numbers, else as text without blanks around it; a missing one raises."""
+def comparable(
+    column: NDArray[Any], table: Table | None = None, name: str = ID, *, floated: bool = True
+) -> NDArray[Any]:
+    """Ids as int64 where all are whole numbers, else as text without blanks around it; a missing one raises.
+
+    floated: where all text is like 3.0, it becomes 3; false for a part of a column, which cannot tell.
+    """
     if column.dtype.kind in "iu" and (column.dtype != np.uint64 or not len(column) or column.max() < 2**63):
         return column.astype(np.int64)
     values = column.tolist()
     if set(map(type, values)) == {str}:
         text = [value.strip() for value in values]
-        if all(map(FLOATED.fullmatch, text)):  # whole numbers that were in one column with a gap once
+        if floated and all(map(FLOATED.fullmatch, text)):  # whole numbers that were in one column with a gap once
             text = [value.removesuffix(".0") for value in text]
         if MISSING.isdisjoint(text):
             return np.array([*text, None], dtype=object)[:-1]
@@ -290,9 +295,12 @@ def _forbid_repeated_ids(ids: NDArray[Any], table: Table) -> None:
         )
     if row >= 0:
         shown = ids[row].item() if isinstance(ids[row], np.generic) else ids[row]
-        raise DataError(
-            f"{table.where(row)} must have an id of its own, got {shown!r} of {table.where(first)} instead"
-        )
+        raise repeated_id(table.where(row), shown, table.where(first))
+
+
+def repeated_id(place: str, node: object, first: str) -> DataError:
+    """The error about an id that is there twice."""
+    return DataError(f"{place} must have an id of its own, got {node!r} of {first} instead")
 
 
 def _rows_of(ids: NDArray[Any], wanted: NDArray[Any]) -> NDArray[np.int64]:
@@ -304,11 +312,11 @@ def _rows_of(ids: NDArray[Any], wanted: NDArray[Any]) -> NDArray[np.int64]:
         place = np.minimum(np.searchsorted(ids[order], wanted), len(ids) - 1)
         return np.where(ids[order[place]] == wanted, order[place], -1)
     rows = {str(node): row for row, node in enumerate(ids.tolist())}
-    found = (rows.get(text, rows.get(_otherwise(text), -1)) for text in map(str, wanted.tolist()))
+    found = (rows.get(text, rows.get(otherwise(text), -1)) for text in map(str, wanted.tolist()))
     return np.fromiter(found, dtype=np.int64, count=len(wanted))
 
 
-def _otherwise(text: str) -> str:
+def otherwise(text: str) -> str:
     """The other way to write a whole number: 3.0 for 3, and 3 for 3.0."""
     return text.removesuffix(".0") if FLOATED.fullmatch(text) else f"{text}.0"
 
@@ -319,19 +327,29 @@ def edge_ends(
     """The rows of both ends of each edge; an end that the node table does not have raises."""
     found = []
     for end, name in zip((SOURCE, TARGET), columns, strict=True):
-        advice = "" if name != end else f"; name the column of {end} ids (--{end}-column, {end}_column)"
-        wanted = _comparable(edges.column(name, advice), edges, name)
+        wanted = comparable(end_column(edges, name, end), edges, name)
         rows = _rows_of(ids, wanted)
         unknown = np.flatnonzero(rows < 0)
         if len(unknown):
             value = wanted[unknown[0]]
             shown = value.item() if isinstance(value, np.generic) else value
-            raise DataError(
-                f"{edges.where(int(unknown[0]))} must have a {name} from {nodes}, got {shown!r} instead; add the "
-                f"node, also one of an earlier file, or remove the edge ({len(unknown):,} such edges)"
-            )
+            raise unknown_end(edges.where(int(unknown[0])), name, nodes, shown, len(unknown))
         found.append(rows)
     return found[0], found[1]
+
+
+def end_column(edges: Table, name: str, end: str) -> NDArray[Any]:
+    """The column of one end of the edges, SOURCE or TARGET."""
+    advice = "" if name != end else f"; name the column of {end} ids (--{end}-column, {end}_column)"
+    return edges.column(name, advice)
+
+
+def unknown_end(place: str, column: str, nodes: str, node: object, count: int) -> DataError:
+    """The error about an edge to a node that the table of nodes does not have."""
+    return DataError(
+        f"{place} must have a {column} from {nodes}, got {node!r} instead; add the "
+        f"node, also one of an earlier file, or remove the edge ({count:,} such edges)"
+    )
 
 
 def edge_weights(edges: Table, name: str) -> NDArray[np.float32]:

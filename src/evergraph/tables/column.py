@@ -1,5 +1,6 @@
 """The columns of a schema: numbers, flags and categories; each encodes itself and says what it does."""
 
+from collections.abc import Iterator
 from enum import StrEnum
 from typing import ClassVar, Literal
 
@@ -9,6 +10,7 @@ from pydantic import Field, model_validator
 
 from evergraph.config import Settings
 from evergraph.errors import DataError
+from evergraph.tables.order import Sliced, exact_sum, median, present_blocks
 from evergraph.tables.table import LARGEST, Table
 from evergraph.tables.values import Content, Values, is_number
 
@@ -106,27 +108,43 @@ class NumberColumn(_Column):
         return float(np.sqrt(max(self.squares / self.count - (self.total / self.count) ** 2, 0.0)))
 
     @classmethod
-    def fit(cls, name: str, numbers: NDArray[np.float64], *, gaps: bool, scaled: bool) -> "NumberColumn":
-        """From finite numbers, without the missing ones."""
+    def fit(cls, name: str, numbers: Sliced, *, gaps: bool, scaled: bool) -> "NumberColumn":
+        """From finite numbers, NaN where one is missing; quantiles only of what is in memory."""
         unit = _unit(numbers) if scaled else None
-        taken = _transformed(numbers, unit)
-        shares = tuple(np.quantile(taken, SHARES).tolist())
-        column = cls(name=name, gaps=gaps, unit=unit, scaled=scaled, centre=float(taken.mean()), quantiles=shares)
-        return column._added(taken, before=0)
 
-    def _added(self, taken: NDArray[np.float64], before: int) -> "NumberColumn":
+        def taken() -> Iterator[NDArray[np.float64]]:
+            return (_transformed(part, unit) for part in present_blocks(numbers))
+
+        count = sum(len(part) for part in present_blocks(numbers))
+        centre = exact_sum(float(part.sum()) for part in taken()) / count
+        shares = None
+        if isinstance(numbers, np.ndarray):
+            shares = tuple(np.quantile(_transformed(numbers[~np.isnan(numbers)], unit), SHARES).tolist())
+        return cls(
+            name=name,
+            gaps=gaps,
+            unit=unit,
+            scaled=scaled,
+            centre=centre,
+            count=count,
+            total=exact_sum(float((part - centre).sum()) for part in taken()),
+            squares=exact_sum(float((part - centre) @ (part - centre)) for part in taken()),
+            quantiles=shares,
+        )
+
+    def _added(self, taken: NDArray[np.float64]) -> "NumberColumn":
         off = taken - self.centre
         sums = {
-            "count": before + len(off),
-            "total": (self.total if before else 0.0) + float(off.sum()),
-            "squares": (self.squares if before else 0.0) + float(off @ off),
+            "count": self.count + len(off),
+            "total": self.total + float(off.sum()),
+            "squares": self.squares + float(off @ off),
         }
         return self.model_copy(update=sums)
 
     def updated(self, table: Table) -> "NumberColumn":
         """With the numbers of a later table added to the sums."""
         numbers = self._numbers(table)
-        return self._added(_transformed(numbers[~np.isnan(numbers)], self.unit), self.count)
+        return self._added(_transformed(numbers[~np.isnan(numbers)], self.unit))
 
     def _numbers(self, table: Table) -> NDArray[np.float64]:
         values = table.values(self.name)
@@ -142,26 +160,38 @@ class NumberColumn(_Column):
 
     def encode(self, table: Table) -> Encoded:
         numbers = self._numbers(table)
+        features, far = self.features(numbers)
         missing = np.isnan(numbers)
-        taken = _transformed(numbers, self.unit)
         remarks = {}
-        if self.scaled:
-            deviation = self.deviation
-            z = (taken - self.mean) / deviation if deviation > 0 else np.zeros_like(taken)
-            far = int(np.count_nonzero(np.abs(z) > CUT))
-            if deviation > 0 and self._unlike(taken[~missing], z[~missing]):
+        if self.scaled and self.deviation > 0:
+            taken = _transformed(numbers[~missing], self.unit)
+            if self._unlike(taken, (taken - self.mean) / self.deviation):
                 remarks[About.UNLIKE] = (
                     f"{table.name}: {self.name!r} is unlike the first batch's: median {np.nanmedian(numbers):.4g} "
                     f"here, about {self._typical:.4g} there; is it in the same unit?"
                 )
             elif far:
-                cut = f"cut at {CUT:g} standard deviations"
-                remarks[About.CUT] = f"{table.name}: {far:,} values of {self.name!r} {cut}"
-            taken = np.clip(z, -CUT, CUT)
+                remarks[About.CUT] = self.cut_remark(table.name, far)
         if missing.all():
             remarks[About.MISSING] = f"{table.name}: all {len(missing):,} values of {self.name!r} are missing"
+        return features, remarks
+
+    def features(self, numbers: NDArray[np.float64]) -> tuple[NDArray[np.float32], int]:
+        """Features of numbers, NaN where one is missing, and how many were cut."""
+        missing = np.isnan(numbers)
+        taken = _transformed(numbers, self.unit)
+        far = 0
+        if self.scaled:
+            deviation = self.deviation
+            z = (taken - self.mean) / deviation if deviation > 0 else np.zeros_like(taken)
+            far = int(np.count_nonzero(np.abs(z) > CUT))
+            taken = np.clip(z, -CUT, CUT)
         taken = np.where(missing, 0.0 if self.scaled else self.mean, taken)
-        return self._with_gaps(taken[:, None].astype(np.float32), missing), remarks
+        return self._with_gaps(taken[:, None].astype(np.float32), missing), far
+
+    def cut_remark(self, table: str, far: int) -> str:
+        """What is said of values that were cut."""
+        return f"{table}: {far:,} values of {self.name!r} cut at {CUT:g} standard deviations"
 
     def _unlike(self, taken: NDArray[np.float64], z: NDArray[np.float64]) -> bool:
         """Whether numbers are hardly those of this column as it was in the first batch."""
@@ -229,7 +259,11 @@ class FlagColumn(_Column):
                 "0 or 1, as in the first batch",
                 "; mend it, or learn a new model that takes the column as a number",
             )
-        return self._with_gaps(np.nan_to_num(numbers)[:, None].astype(np.float32), values.missing), {}
+        return self.features(np.where(values.missing, np.nan, numbers)), {}
+
+    def features(self, numbers: NDArray[np.float64]) -> NDArray[np.float32]:
+        """Features of 0 and 1, NaN where one is missing."""
+        return self._with_gaps(np.nan_to_num(numbers)[:, None].astype(np.float32), np.isnan(numbers))
 
     def filled(self, table: Table) -> int:
         """The features of a table that are not zero."""
@@ -266,9 +300,6 @@ class CategoryColumn(_Column):
             raise table.refusal(
                 int(fresh[0]), self.name, f"one of {_some(self.categories)}, as in the first batch", "; mend it"
             )
-        features = np.zeros((table.n_rows, len(self.categories)), dtype=np.float32)
-        known = np.flatnonzero(codes >= 0)
-        features[known, codes[known]] = 1
         remarks = {}
         if len(fresh):
             names = sorted({str(words[row]) for row in fresh.tolist()})
@@ -280,7 +311,14 @@ class CategoryColumn(_Column):
         if missing.any() and not self.gaps:
             gone = int(missing.sum())
             remarks[About.MISSING] = f"{table.name}: {gone:,} rows without {self.name!r} have no category"
-        return self._with_gaps(features, missing), remarks
+        return self.features(codes, missing), remarks
+
+    def features(self, codes: NDArray[np.int64], missing: NDArray[np.bool_]) -> NDArray[np.float32]:
+        """One-hot features of the places of words among the categories, none for a negative one."""
+        features = np.zeros((len(codes), len(self.categories)), dtype=np.float32)
+        known = np.flatnonzero(codes >= 0)
+        features[known, codes[known]] = 1
+        return self._with_gaps(features, missing)
 
     def filled(self, table: Table) -> int:
         """The features of a table that are not zero: one a row."""
@@ -299,11 +337,11 @@ def category_words(table: Table, name: str) -> tuple[list[str | None], NDArray[n
         return values.text.tolist(), values.missing
     column = table.column(name).tolist()
     return [
-        None if gone else _word(value) for value, gone in zip(column, values.missing, strict=True)
+        None if gone else word_of(value) for value, gone in zip(column, values.missing, strict=True)
     ], values.missing
 
 
-def _word(value: object) -> str:
+def word_of(value: object) -> str:
     """The same word for 1, 1.0 and "1.0", as gaps in a column turn one into another."""
     text = str(value).strip()
     whole = isinstance(value, float) or text.endswith(".0")
@@ -323,13 +361,19 @@ def finite(table: Table, name: str, numbers: NDArray[np.float64]) -> NDArray[np.
     return numbers
 
 
-def _unit(numbers: NDArray[np.float64]) -> float | None:
+def _unit(numbers: Sliced) -> float | None:
     """The median magnitude, zeros apart, of a column whose largest is HEAVY times that; None for any other."""
-    size = np.abs(numbers[numbers != 0])
-    if not len(size):
+
+    def sizes() -> Iterator[NDArray[np.float64]]:
+        return (np.abs(part[part != 0]) for part in present_blocks(numbers))
+
+    largest = max((float(part.max(initial=0.0)) for part in sizes()), default=0.0)
+    if not largest:
         return None
-    middle = float(np.median(size))
-    return middle if size.max() > HEAVY * middle else None
+    middle = median(sizes) if not isinstance(numbers, np.ndarray) else float(np.median(np.concatenate([*sizes()])))
+    with np.errstate(over="ignore"):
+        wide = HEAVY < np.float64(largest) / middle < np.inf  # beyond, a logarithm of the ratio is none
+    return middle if wide and largest > HEAVY * middle else None
 
 
 def _transformed(numbers: NDArray[np.float64], unit: float | None) -> NDArray[np.float64]:

@@ -1,6 +1,6 @@
 """FeatureSchema: which columns become which numbers, decided at the first batch and kept with the model."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -12,7 +12,7 @@ from evergraph.errors import ConfigError, DataError, StoreError
 from evergraph.matrices import Features
 from evergraph.tables.batch import Batch
 from evergraph.tables.column import About, CategoryColumn, ColumnKind, FlagColumn, NumberColumn
-from evergraph.tables.judging import EMPTY, SAME, Judge
+from evergraph.tables.judging import EMPTY, SAME, Facts, Judge, facts_of
 from evergraph.tables.table import Table
 
 __all__ = ["ColumnKind", "FeatureSchema"]
@@ -69,16 +69,24 @@ class FeatureSchema(Settings):
             return cls(left_out=dict(batch.left_out))
         if not isinstance(attributes, Table):
             return cls(width=attributes.shape[1], sparse=sparse.issparse(attributes))
-        _forbid_unknown(attributes, numbers, categories)
-        judge = Judge(attributes, batch.ids, scale, frozenset(numbers), frozenset(categories))
-        judged = {name: judge(name) for name in attributes.columns}
-        columns = tuple(found for found in judged.values() if not isinstance(found, str))
-        reasons = {name: found for name, found in judged.items() if isinstance(found, str)}
-        schema = cls(columns=columns, left_out={**batch.left_out, **reasons})
+        forbid_unknown(attributes, numbers, categories)
+        ids = batch.ids if batch.ids.dtype.kind == "i" else None
+        judge = Judge(attributes.name, ids, scale, frozenset(numbers), frozenset(categories))
+        schema = cls.judged(
+            judge, {name: facts_of(attributes, name) for name in attributes.columns}, batch.left_out
+        )
         if schema.n_features < SPARSE_FROM:
             return schema
-        filled = sum(column.filled(attributes) for column in columns)
+        filled = sum(column.filled(attributes) for column in schema.columns)
         return schema.model_copy(update={"sparse": filled <= SPARSE_BELOW * schema.n_features * batch.n_nodes})
+
+    @classmethod
+    def judged(cls, judge: Judge, facts: Mapping[str, Facts], left_out: Mapping[str, str]) -> "FeatureSchema":
+        """The schema of columns by their facts, dense."""
+        found = {name: judge(name, about) for name, about in facts.items()}
+        columns = tuple(column for column in found.values() if not isinstance(column, str))
+        reasons = {name: why for name, why in found.items() if isinstance(why, str)}
+        return cls(columns=columns, left_out={**left_out, **reasons})
 
     def updated(self, batch: Batch) -> "FeatureSchema":
         """The schema with this batch's numbers added to the running sums; what else was decided stays."""
@@ -121,7 +129,7 @@ class FeatureSchema(Settings):
             parts.append(sparse.csr_array(part) if self.sparse else part)
             for about, remark in more.items():
                 found[about][column.name] = remark
-        remarks = [remark for about, each in found.items() for remark in _together(table, about, each)]
+        remarks = [remark for about, each in found.items() for remark in together(table.name, about, each)]
         known = {*(column.name for column in self.columns), *self.left_out}
         extra = [name for name in table.columns if name not in known]
         if extra:
@@ -217,7 +225,8 @@ class FeatureSchema(Settings):
             raise StoreError(f"a feature schema of version 1 is wanted, got another: {why}") from None
 
 
-def _forbid_unknown(table: Table, numbers: Collection[str], categories: Collection[str]) -> None:
+def forbid_unknown(table: Table, numbers: Collection[str], categories: Collection[str]) -> None:
+    """ConfigError or DataError for columns of a said kind that the table does not have, or that are said twice."""
     for what, names in (("numbers", numbers), ("categories", categories)):
         if isinstance(names, str):
             raise ConfigError(f"{what} must be a list of columns, got the text {names!r} instead; use [{names!r}]")
@@ -232,11 +241,11 @@ def _shown(name: str) -> str:
     return name or "a column without a name"
 
 
-def _together(table: Table, about: About, remarks: dict[str, str]) -> list[str]:
+def together(table: str, about: About, remarks: dict[str, str]) -> list[str]:
     """Remarks on columns of one kind, by column; one sentence for three and more that say much the same."""
     if about is About.NEW or len(remarks) < 3:
         return list(remarks.values())
-    return [f"{table.name}: {about} in {len(remarks)} columns: {_shortened(list(remarks))}"]
+    return [f"{table}: {about} in {len(remarks)} columns: {_shortened(list(remarks))}"]
 
 
 def _shortened(names: list[str]) -> str:

@@ -22,6 +22,7 @@ class Table:
     name: what messages call it; path: its file, None where it was never one.
     lines: the line numbers of a text file, None for anything else.
     categorical: columns whose type says that they hold categories.
+    places: the rows of the file that these are, None where they are all of them from the first on.
     """
 
     name: str
@@ -29,6 +30,7 @@ class Table:
     lines: NDArray[np.int64] | None = None
     path: Path | None = None
     categorical: frozenset[str] = frozenset()
+    places: NDArray[np.int64] | None = None
 
     @property
     def n_rows(self) -> int:
@@ -41,8 +43,9 @@ class Table:
 
     def where(self, row: int) -> str:
         """The place of a row, for a message."""
-        place = f"row {row + 1}" if self.lines is None else f"line {self.lines[row]}"
-        return f"{self.name} {place}"
+        if self.lines is not None:
+            return f"{self.name} line {self.lines[row]}"
+        return f"{self.name} row {(row if self.places is None else int(self.places[row])) + 1}"
 
     def refusal(self, row: int, column: str, wanted: str, advice: str = "") -> DataError:
         """The error about one value: where it is, what was wanted, what it is, what to do."""

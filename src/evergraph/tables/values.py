@@ -134,10 +134,10 @@ def _of_text(column: NDArray[Any]) -> Values:
         numbers = np.array([values.get(value or "", np.nan) for value in text])
         return Values(Content.NUMBERS, np.isnan(numbers), numbers)
     absent = np.array([value is None for value in text], dtype=bool)
-    if words and {word.lower() for word in words} <= {"true", "false"}:
+    if words and all(map(is_flag, words)):
         flags = {word: float(word.lower() == "true") for word in words}
         return Values(Content.FLAGS, absent, np.array([flags.get(value or "", np.nan) for value in text]))
-    if words and all(_DATE.fullmatch(word) for word in words):
+    if words and all(map(is_date, words)):
         moments = {word: seconds(word) for word in words}
         return Values(Content.DATES, absent, np.array([moments.get(value or "", np.nan) for value in text]))
     return Values(Content.TEXT, absent, text=np.array([*text, None], dtype=object)[:-1])
@@ -158,21 +158,58 @@ def time_kind(value: object) -> Content | None:
     return Content.NUMBERS if is_number(word) and math.isfinite(float(word)) else None
 
 
-def about_commas(words: Sequence[str]) -> str | None:
-    """What the commas of numbers mean and how to write them without; None where not all text is numbers."""
-    commas = [word for word in words if "," in word]
-    others = [word for word in words if "," not in word and word not in MISSING_NUMBERS]
-    if not commas or not all(map(is_number, others)):
-        return None
-    if all(map(_GROUPED.fullmatch, commas)):
-        if any("." in word or word.count(",") > 1 for word in words):
-            return "numbers with commas between thousands; write them without"
-        one = commas[0]
-        doubt = f"numbers with commas, of which {one} may be {one.replace(',', '')} or {one.replace(',', '.')}"
-        return f"{doubt}; write thousands without a comma and decimals with a point"
-    if all(map(_DECIMAL_COMMA.fullmatch, commas)) and not any("." in word for word in others):
-        return "numbers with a decimal comma; write a point"
-    return None
+def is_flag(word: str) -> bool:
+    """Whether text says true or false."""
+    return word.lower() in ("true", "false")
+
+
+def is_date(word: str) -> bool:
+    """Whether text looks like a date."""
+    return _DATE.fullmatch(word) is not None
+
+
+@dataclass
+class Commas:
+    """What the commas of a column's numbers mean, gathered from its words some at a time.
+
+    first: the least word with a comma; grouped, decimal: whether all such words can be read so; numbers: whether
+    all others are numbers; points: whether some of these have a point; sure: whether a word tells what a comma is.
+    """
+
+    first: str | None = None
+    grouped: bool = True
+    decimal: bool = True
+    numbers: bool = True
+    points: bool = False
+    sure: bool = False
+
+    def add(self, words: Sequence[str]) -> "Commas":
+        commas = [word for word in words if "," in word]
+        others = [word for word in words if "," not in word and word not in MISSING_NUMBERS]
+        self.first = min([*commas, *([] if self.first is None else [self.first])], default=None)
+        self.grouped = self.grouped and all(map(_GROUPED.fullmatch, commas))
+        self.decimal = self.decimal and all(map(_DECIMAL_COMMA.fullmatch, commas))
+        self.numbers = self.numbers and all(map(is_number, others))
+        self.points |= any("." in word for word in others)
+        self.sure |= any("." in word or word.count(",") > 1 for word in words)
+        return self
+
+    def add_numbers(self, *, whole: bool) -> None:
+        """The same for text that was read as numbers."""
+        self.points |= not whole
+        self.sure |= not whole
+
+    def reason(self) -> str | None:
+        """What the commas mean and how to write the numbers without; None where not all text is numbers."""
+        if self.first is None or not self.numbers:
+            return None
+        if self.grouped:
+            if self.sure:
+                return "numbers with commas between thousands; write them without"
+            readings = f"{self.first.replace(',', '')} or {self.first.replace(',', '.')}"
+            doubt = f"numbers with commas, of which {self.first} may be {readings}"
+            return f"{doubt}; write thousands without a comma and decimals with a point"
+        return "numbers with a decimal comma; write a point" if self.decimal and not self.points else None
 
 
 def seconds(value: Any) -> float:

@@ -1,4 +1,4 @@
-"""A custom graph: an .npz archive, or an edge list beside a node table in CSV or Parquet."""
+"""A custom graph: an .npz archive, an edge list beside a node table in CSV or Parquet, or a graph folder."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -11,6 +11,7 @@ from evergraph.config import Settings, changed_settings
 from evergraph.data.datasets.arrays import Arrays, about, read_arrays, require
 from evergraph.data.datasets.npz import KEYS, graph_from, no_features
 from evergraph.data.graph import Features, Graph, adjacency_from_edges, make_graph
+from evergraph.data.graph_folder import MANIFEST, read_folder
 from evergraph.errors import ConfigError, DataError
 from evergraph.matrices import forbid_repeated
 from evergraph.tables import Batch, Duplicates, FeatureSchema, Table, batch_from_tables, read_table
@@ -38,14 +39,21 @@ class FileOptions(Settings):
     scale: bool = True
 
 
+NO_EDGES = "add a row for each edge"
+MERGE = "remove them or merge them: --set dataset.options.duplicates=merge"
 COLUMN_OPTIONS = ("id_column", "label_column", "time_column", "ignore", "numbers", "categories", "scale")
 
 
 def read_graph(path: Path, options: FileOptions) -> Graph:
     """The graph in a file, by its suffix; DataError with one sentence for whatever is wrong with it."""
+    if path.is_dir():
+        _forbid_folder_options(path, options)
+        return read_folder(path)
     is_table = table_suffix(path) is not None
     if not is_table and path.suffix.lower() != ".npz":
-        raise DataError(f"a graph file must end in .npz, {', '.join(SUFFIXES)}, got {path} instead")
+        raise DataError(
+            f"a graph file must end in .npz, {', '.join(SUFFIXES)}, or be a graph folder, got {path} instead"
+        )
     if not path.is_file():
         raise DataError(f"{path} must be a graph file, got no such file instead; check the path")
     if is_table:
@@ -55,6 +63,14 @@ def read_graph(path: Path, options: FileOptions) -> Graph:
         arrays = read_arrays(path, (*KEYS, "edge_index", "x", "y"))
         return (
             _from_edge_index(arrays, path, options) if "edge_index" in arrays else _from_csr(arrays, path, options)
+        )
+
+
+def _forbid_folder_options(path: Path, options: FileOptions) -> None:
+    for name in changed_settings(options):
+        raise ConfigError(
+            f"{name} goes with tables, got it for the graph folder {path} instead; give it to evergraph data "
+            "convert"
         )
 
 
@@ -69,6 +85,8 @@ def _forbid_table_options(path: Path, options: FileOptions) -> None:
 
 def files_of(path: Path, options: FileOptions) -> tuple[Path, ...]:
     """The files that `read_graph` reads."""
+    if path.is_dir():
+        return (path / MANIFEST,)  # it has the checksums of all others
     if table_suffix(path) is None:
         return (path,)
     return path, options.nodes or _node_table(path)
@@ -104,7 +122,7 @@ def _from_edge_index(arrays: Arrays, path: Path, options: FileOptions) -> Graph:
 
 def graph_from_tables(path: Path, options: FileOptions) -> Graph:
     """The layout source,target[,weight] for the edges and id,label[,time],attributes… for the nodes."""
-    edges = read_table(path, verbatim=("source", "target"), if_empty="add a row for each edge")
+    edges = read_table(path, verbatim=("source", "target"), if_empty=NO_EDGES)
     names = {options.id_column or "id", options.label_column or "label"}
     nodes = read_table(options.nodes or _node_table(path), verbatim=names, if_empty=NO_NODES)
     batch = batch_from_tables(
@@ -115,7 +133,7 @@ def graph_from_tables(path: Path, options: FileOptions) -> Graph:
         time_column=options.time_column,
         ignore=options.ignore,
     )
-    labels, class_names = _labels(nodes, batch.labels)
+    labels, class_names = numbered_labels(nodes, batch.labels)
     ends = edge_ends(edges, batch.ids, nodes.name)
     weight = edge_weights(edges, "weight") if "weight" in edges.columns else None
     with about(path):
@@ -162,7 +180,7 @@ def _node_table(edges: Path) -> Path:
     )
 
 
-def _labels(nodes: Table, names: NDArray[np.object_]) -> tuple[NDArray[np.int64], tuple[str, ...] | None]:
+def numbered_labels(nodes: Table, names: NDArray[np.object_]) -> tuple[NDArray[np.int64], tuple[str, ...] | None]:
     """Whole numbers as they are; anything else as names, numbered in their sorted order."""
     for row, label in enumerate(names):
         if label is None:
@@ -187,7 +205,7 @@ def _adjacency(
     """Edges as an adjacency, both ways where they have no direction; repeated ones as the options say."""
     low, high = ends if options.directed else (np.minimum(*ends), np.maximum(*ends))
     if options.duplicates is Duplicates.ERROR:
-        forbid_repeated((low, high), where, "remove them or merge them: --set dataset.options.duplicates=merge")
+        forbid_repeated((low, high), where, MERGE)
     if not options.directed:
         back = low != high
         low, high = np.concatenate([low, high[back]]), np.concatenate([high, low[back]])

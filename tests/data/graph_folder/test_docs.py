@@ -1,0 +1,32 @@
+"""docs/graph-folder.md: its commands work, and its table of files is that of the format."""
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from evergraph.cli import run_main
+from evergraph.data.graph_folder.manifest import TYPES
+
+PAGE = (Path(__file__).parents[3] / "docs" / "graph-folder.md").read_text(encoding="utf-8")
+
+
+def test_the_examples_run_as_they_are_printed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    nodes = [f"n{row},c{row % 4},{row % 4 + row % 5 / 9:.3f}" for row in range(48)]
+    Path("nodes.csv").write_text("id,label,size\n" + "\n".join(nodes) + "\n")
+    Path("edges.csv").write_text("source,target\n" + "".join(f"n{row},n{(row + 1) % 48}\n" for row in range(48)))
+    (commands,) = re.findall(r"```sh\n(.*?)```", PAGE, flags=re.DOTALL)
+    for line in commands.splitlines():
+        words = shlex.split(line, comments=True)
+        assert words[0] == "evergraph"
+        assert run_main(words[1:]) == 0, line
+    (code,) = re.findall(r"```python\n(.*?)```", PAGE, flags=re.DOTALL)
+    exec(code, {})
+
+
+def test_every_file_is_in_the_table_with_its_types() -> None:
+    rows = [line for line in PAGE.splitlines() if line.startswith("| `") and ".npy`" in line.split("|")[1]]
+    listed = {name for row in rows for name in re.findall(r"`(\w+\.npy)`", row.split("|")[1])}
+    assert listed == set(TYPES)
