@@ -3,6 +3,7 @@
 import csv
 import gzip
 import tempfile
+from collections.abc import Callable
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
@@ -343,8 +344,10 @@ def test_the_same_graph_from_typed_columns(data: st.DataObject, plan: Plan) -> N
     arrow = pytest.importorskip("pyarrow")
     parquet = pytest.importorskip("pyarrow.parquet")
     n = data.draw(st.integers(1, 14))
-    ids = data.draw(st.sampled_from([lambda row: 7 * row - 20, lambda row: f"n{row}", float]))
-    label = data.draw(st.sampled_from([["cat", "dog"], [0, 2], [1.0, 3.0], ["cat", None], [-1, 2], [True, False]]))
+    spellings: list[Callable[[int], Any]] = [lambda row: 7 * row - 20, lambda row: f"n{row}", float]
+    ids = data.draw(st.sampled_from(spellings))
+    labels: list[list[Any]] = [["cat", "dog"], [0, 2], [1.0, 3.0], ["cat", None], [-1, 2], [True, False]]
+    label = data.draw(st.sampled_from(labels))
     columns = {"id": arrow.array([ids(row) for row in range(n)])}
     columns["label"] = arrow.array(data.draw(st.lists(st.sampled_from(label), min_size=n, max_size=n)))
     categories = []
