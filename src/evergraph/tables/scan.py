@@ -86,6 +86,7 @@ class ColumnScan:
     def add(self, table: Table) -> None:
         """The values of the next rows."""
         column = table.column(self.name)
+        self._categorical = self.name in table.categorical
         if column.dtype.kind == "O" and all(
             isinstance(value, str) or is_missing(value) for value in column.tolist()
         ):
@@ -126,7 +127,6 @@ class ColumnScan:
 
     def _add_typed(self, table: Table, column: NDArray[Any]) -> None:
         values = understood(column)
-        self._categorical = self.name in table.categorical
         if not values.missing.all():
             self._typed.add(values.content)
         numbers = np.full(len(column), np.nan) if values.numbers is None else values.numbers

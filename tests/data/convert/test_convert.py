@@ -346,7 +346,8 @@ def test_the_same_graph_from_typed_columns(data: st.DataObject, plan: Plan) -> N
     n = data.draw(st.integers(1, 14))
     spellings: list[Callable[[int], Any]] = [lambda row: 7 * row - 20, lambda row: f"n{row}", float]
     ids = data.draw(st.sampled_from(spellings))
-    label = data.draw(st.sampled_from([["cat", "dog"], [0, 2], [1.0, 3.0], ["cat", None], [-1, 2], [True, False]]))
+    labels: list[list[Any]] = [["cat", "dog"], [0, 2], [1.0, 3.0], ["cat", None], [-1, 2], [True, False]]
+    label = data.draw(st.sampled_from(labels))
     columns = {"id": arrow.array([ids(row) for row in range(n)])}
     columns["label"] = arrow.array(data.draw(st.lists(st.sampled_from(label), min_size=n, max_size=n)))
     categories = []
