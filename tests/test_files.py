@@ -4,12 +4,13 @@ import errno
 import os
 import stat
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from evergraph.errors import StoreError
-from evergraph.files import follow_umask, make_folder, write_atomically
+from evergraph.files import follow_umask, make_folder, write_atomically, write_output
 
 
 def writes_three(path: Path) -> None:
@@ -168,3 +169,26 @@ def test_a_file_of_another_library_gets_the_permissions_of_a_new_one(
     follow_umask(path)
     assert stat.S_IMODE(path.stat().st_mode) == 0o666 & ~mask
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_an_output_follows_links_and_keeps_devices(tmp_path: Path) -> None:
+    real, link = tmp_path / "real.csv", tmp_path / "link.csv"
+    link.symlink_to(real)
+    for content in ("first", "second"):
+        write_output(link, content)
+        assert link.is_symlink()
+        assert real.read_text() == content
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with ThreadPoolExecutor(1) as pool:
+        got = pool.submit(pipe.read_bytes)
+        write_output(pipe, lambda place: place.write_bytes(b"through"))
+        assert got.result(timeout=10) == b"through"
+    assert stat.S_ISFIFO(pipe.stat().st_mode)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full on this system")
+def test_a_full_device_is_one_sentence_and_stays_one() -> None:
+    with pytest.raises(StoreError, match="/dev/full cannot be written: No space left"):
+        write_output(Path("/dev/full"), "content")
+    assert stat.S_ISCHR(Path("/dev/full").stat().st_mode)

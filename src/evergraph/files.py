@@ -2,6 +2,7 @@
 
 import os
 import stat
+import tempfile
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -30,6 +31,24 @@ def write_atomically(path: Path, content: str | bytes | Callable[[Path], object]
     finally:
         with suppress(OSError):  # it has become the file, or was never there
             temporary.unlink()
+
+
+def write_output(path: Path, content: str | bytes | Callable[[Path], object]) -> None:
+    """Write a file that a person has named: a link stays and what it points to is written, a device gets the bytes.
+
+    See `write_atomically`, which puts a new file in the place of whatever is there.
+    """
+    if not path.exists() or path.is_file() or path.is_dir():
+        write_atomically(Path(os.path.realpath(path)), content)
+        return
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            made = Path(folder) / path.name
+            write_atomically(made, content)
+            with path.open("wb") as device:
+                device.write(made.read_bytes())
+    except OSError as error:
+        raise StoreError(f"{path} cannot be written: {error.strerror or error}") from None
 
 
 def follow_umask(path: Path) -> None:

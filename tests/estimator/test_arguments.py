@@ -108,6 +108,11 @@ def test_the_score_of_a_masked_graph_is_that_of_its_test_nodes() -> None:
     assert model.score(data, mask="val_mask") == pytest.approx(right[101:].mean())
     assert model.score(data, mask="train_mask") == pytest.approx(right[:60].mean())
     assert model.score(data, mask=None) == pytest.approx(right.mean())
+    assert model.score(data, data.y) == pytest.approx(right[60:].mean())
+    assert model.score(data, mask=data.val_mask) == pytest.approx(right[101:].mean())
+    assert ContinualClassifier("ncm", holdout=0).partial_fit(data, data.y).history_[-1].learned == 60
+    with pytest.raises(DataError, match="to score, got none; name another mask than test_mask with mask="):
+        model.score(pyg_like(test_mask=torch.zeros(120, dtype=torch.bool)))
     del data.test_mask
     assert model.score(data) == pytest.approx(right.mean())
     with pytest.raises(DataError, match="a mask called 'no_mask' is wanted"):
@@ -125,20 +130,33 @@ def test_a_column_that_tells_every_label_is_asked_about() -> None:
     rng = np.random.default_rng(0)
     topic = np.where(rng.random(60) < 0.5, "red", "blue")
     nodes = pd.DataFrame({"id": range(60), "x": rng.random(60), "topic": topic, "other": topic[::-1]})
-    with pytest.warns(GraphWarning, match=r"the column 'topic' has another value .* ignore=\['topic'\]"):
+    with pytest.warns(GraphWarning, match=r"the column 'topic' tells nearly every label.* ignore=\['topic'\]"):
         ContinualClassifier("ncm").partial_fit((nodes, None), topic)
+    corrected = nodes.assign(topic=[None, "green", *topic[2:]])
+    with pytest.warns(GraphWarning, match="the column 'topic' tells nearly every label"):
+        ContinualClassifier("ncm").partial_fit((corrected, None), topic)
     model = ContinualClassifier("ncm").partial_fit((nodes, None), topic, ignore=["topic"])
     assert model.history_[-1].remarks == ()
 
 
+def test_labels_that_are_given_twice_and_differ_are_remarked_on() -> None:
+    rng = np.random.default_rng(0)
+    nodes = pd.DataFrame({"id": range(20), "x": rng.random(20), "topic": ["red", "blue"] * 10})
+    same = ContinualClassifier("ncm").partial_fit((nodes, None), nodes["topic"].to_numpy(), label_column="topic")
+    assert same.history_[-1].remarks == ()
+    with pytest.warns(GraphWarning, match="10 nodes have another label in y than in the graph; y is taken"):
+        ContinualClassifier("ncm").partial_fit((nodes, None), ["red", "green"] * 10, label_column="topic")
+
+
 def test_bad_arguments_are_named_as_they_are_called() -> None:
     graph, labels = ring()
-    with pytest.raises(ConfigError, match="random_state must be a whole number, got None instead"):
-        ContinualClassifier(random_state=None).partial_fit(graph, labels)  # type: ignore[arg-type]
+    for seed in (None, -1, 2**70, True):
+        with pytest.raises(ConfigError, match=r"random_state must be a whole number from 0 to 2\^32 - 1, got"):
+            ContinualClassifier(random_state=seed).partial_fit(graph, labels)  # type: ignore[arg-type]
     model = ContinualClassifier("ncm").partial_fit(graph, labels)
-    for below in (2, float("nan"), -1):
+    for below in (2, float("nan"), -1, "x"):
         with pytest.raises(ConfigError, match="below must be a probability from 0 to 1"):
-            model.answers(graph, below=below)
+            model.answers(graph, below=below)  # type: ignore[arg-type]
 
 
 def test_a_merge_says_which_classes_both_know() -> None:

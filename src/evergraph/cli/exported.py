@@ -18,6 +18,8 @@ def exported_runs(file: Path | None, configs: Sequence[RunConfig]) -> dict[RunCo
     """
     if file is None or not file.exists():
         return {}
+    if not file.is_file():
+        raise StoreError(f"a JSON file is wanted for --export, got {file} instead, which is no file")
     found = {_config(record): record for record in read_records(file, complete_settings)}
     others = [config for config in found if config not in configs]
     if others:

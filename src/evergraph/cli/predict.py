@@ -58,7 +58,7 @@ def predict_command(
     import numpy as np
 
     from evergraph.estimator.classifier import ContinualClassifier
-    from evergraph.files import write_atomically
+    from evergraph.files import write_output
 
     files = locals()
     _check_out(out, nodes, edges)
@@ -66,7 +66,7 @@ def predict_command(
     batch = read_files(files, label_optional=True)
     answers = classifier.answers(batch, unknown)
     if out is not None:
-        write_atomically(out, _csv(batch, answers))
+        write_output(out, _csv(batch, answers))
     labelled = np.flatnonzero(batch.labelled)
     truth = classifier.spelled(batch.labels)
     right = sum(answers.labels[row] == truth[row] and not answers.unknown[row] for row in labelled)

@@ -9,7 +9,7 @@ import typer
 from evergraph.cli.console import STDOUT, note, print_json
 from evergraph.cli.options import AsJson, DataDir, Features, Plugins, SetOption
 from evergraph.errors import ConfigError
-from evergraph.files import write_atomically
+from evergraph.files import write_output
 
 if TYPE_CHECKING:
     from evergraph.data.graph import Graph
@@ -59,7 +59,7 @@ def score_command(
     graph = open_dataset(config.dataset, data_dir, progress=True)
     scores = score_graph(graph, score, config, Orientation(orientation or "paper"))
     columns = {**_named(graph), "score": scores.value}
-    write_atomically(out, lambda path: WRITERS[out.suffix](path, columns))
+    write_output(out, lambda path: WRITERS[out.suffix](path, columns))
     _print(graph, score, out, dict(scores.certificate), as_json=as_json)
 
 

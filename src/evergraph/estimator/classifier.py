@@ -192,7 +192,7 @@ class ContinualClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def answers(self, graph: Any, below: float | None = None, **options: Any) -> Answer:
         """Labels with their probabilities; below: the least probability of an answer, instead of the model's."""
         learned = self._unchanged
-        if below is not None and not 0 <= below <= 1:
+        if below is not None and (not isinstance(below, int | float) or not 0 <= below <= 1):
             raise ConfigError(f"below must be a probability from 0 to 1, got {below!r} instead")
         if below and UNKNOWN[0] in learned.classes:
             raise ConfigError(
@@ -226,10 +226,13 @@ class ContinualClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
         Of a PyG Data the nodes of test_mask count, all with a label where there is none; mask= names another.
         """
-        batch = to_batch(graph, y, **{**scoring_options(graph), **options})
+        options = {**scoring_options(graph), **options}
+        mask = options.get("mask")
+        batch = to_batch(graph, y, **options)
         rows = np.flatnonzero(batch.labelled)
         if not len(rows):
-            raise DataError(f"nodes with labels are wanted to score, got none; {GIVE_LABELS}")
+            advice = f"name another mask than {mask} with mask=" if mask else GIVE_LABELS
+            raise DataError(f"nodes with labels are wanted to score, got none; {advice}")
         return float(np.mean(self.predict(batch)[rows] == self.spelled(batch.labels)[rows]))
 
     def spelled(self, labels: Labels) -> NDArray[np.object_]:

@@ -1,5 +1,6 @@
 """What is allowed and seldom meant: remarks on a batch, beside those on its columns."""
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,9 +11,12 @@ from evergraph.estimator.history import Step
 from evergraph.tables import Batch
 from evergraph.tables.labels import plain
 from evergraph.tables.table import Table
+from evergraph.tables.values import is_missing
 
 MANY_CLASSES = 20
 """From so many classes on, few nodes of each are a reason to ask."""
+AGREEING = 0.95
+"""The share of rows from which on a column and the labels are said to be alike."""
 FEW_LABELS = 20
 """Below so many labels a column may tell them by chance."""
 
@@ -50,14 +54,14 @@ def doubts(batch: Batch, columns: Sequence[str], n_classes: int, n_learned: int,
     telling = _telling(batch, columns)
     if telling:
         found.append(
-            f"the column {telling[0]!r} has another value for each class: is it one of labels? "
+            f"the column {telling[0]!r} tells nearly every label: is it one of labels? "
             f"ignore={telling!r} (--ignore) leaves it out"
         )
     return found
 
 
 def _telling(batch: Batch, columns: Sequence[str]) -> list[str]:
-    """The columns that have one value for each class, all different, in enough labelled nodes to ask."""
+    """The columns that have a value of its own for each class, in enough labelled nodes to ask."""
     rows = np.flatnonzero(batch.labelled)
     if not isinstance(batch.attributes, Table) or len(rows) < FEW_LABELS:
         return []
@@ -66,8 +70,13 @@ def _telling(batch: Batch, columns: Sequence[str]) -> list[str]:
 
 
 def _are_alike(values: NDArray[Any], labels: NDArray[np.object_]) -> bool:
+    """Whether nearly every value that is there goes with one label, and that label with it."""
     for some in (slice(1000), slice(None)):  # most columns are done with after a few rows
-        pairs = set(zip(map(str, values[some].tolist()), labels[some].tolist(), strict=True))
-        if not len(pairs) == len({value for value, _ in pairs}) == len({label for _, label in pairs}) > 1:
+        rows = zip(values[some].tolist(), labels[some].tolist(), strict=True)
+        pairs = Counter((str(value), label) for value, label in rows if not is_missing(value))
+        rising = sorted(pairs, key=pairs.__getitem__)
+        label_of, value_of = dict(rising), {label: value for value, label in rising}
+        mutual = [pair for pair in label_of.items() if value_of[pair[1]] == pair[0]]
+        if len(mutual) < 2 or sum(map(pairs.__getitem__, mutual)) < AGREEING * pairs.total():
             return False
     return True

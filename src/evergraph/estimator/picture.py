@@ -5,7 +5,7 @@ from pathlib import Path
 
 from evergraph.errors import DataError
 from evergraph.estimator.history import Step
-from evergraph.files import make_folder, write_atomically
+from evergraph.files import make_folder, write_output
 
 
 def write_history(steps: Sequence[Step], path: Path) -> Path:
@@ -39,5 +39,5 @@ def write_history(steps: Sequence[Step], path: Path) -> Path:
     columns = 1 + len(names) // 20
     figure.legend(loc="outside right upper", fontsize=8, frameon=False, ncols=columns)
     make_folder(path.parent)
-    write_atomically(path, lambda temporary: figure.savefig(temporary, dpi=150, format="png"))
+    write_output(path, lambda temporary: figure.savefig(temporary, dpi=150, format="png"))
     return path

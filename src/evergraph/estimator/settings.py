@@ -34,8 +34,8 @@ def run_config(
     for name, value in (("method", method), ("backbone", backbone)):
         if not isinstance(value, str):
             raise ConfigError(f"{name} must be a name, got {value!r} instead; other settings go into settings=")
-    if not isinstance(random_state, Integral) or isinstance(random_state, bool):
-        raise ConfigError(f"random_state must be a whole number, got {random_state!r} instead")
+    if not isinstance(random_state, Integral) or isinstance(random_state, bool) or not 0 <= random_state < 2**32:
+        raise ConfigError(f"random_state must be a whole number from 0 to 2^32 - 1, got {random_state!r} instead")
     own: dict[str, dict[str, Any]] = {
         "method": {"name": method},
         "backbone": {"name": backbone},

@@ -10,7 +10,7 @@ from typing import Any
 from matplotlib.figure import Figure
 
 from evergraph.errors import StoreError
-from evergraph.files import make_folder, write_atomically
+from evergraph.files import make_folder, write_output
 from evergraph.report.plots import write_picture
 
 TEX = str.maketrans(
@@ -67,7 +67,7 @@ class Exhibit:
         paths = [folder / f"{self.name}.{suffix}" for suffix in ("md", "tex", "csv", "png", "pdf")]
         try:
             for path, text in zip(paths, (self.markdown(), self.latex(), self.csv()), strict=False):
-                write_atomically(path, text)
+                write_output(path, text)
             for path in paths[3:]:
                 write_picture(path, self.figure, metadata={"CreationDate": None} if path.suffix == ".pdf" else {})
         except StoreError as error:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 import evergraph
-from evergraph.files import make_folder, write_atomically
+from evergraph.files import make_folder, write_output
 from evergraph.report.page_charts import beta, curves, frontiers, matrices
 from evergraph.report.page_projections import projections
 from evergraph.report.page_tables import class_table, cost_table, group_runs, results_table
@@ -84,7 +84,7 @@ def _part(data: DataSet, published: PublishedResults | None) -> Part:
 def write_page(path: Path, content: str) -> None:
     """Write the page; StoreError if that fails."""
     make_folder(path.parent)
-    write_atomically(path, content)
+    write_output(path, content)
 
 
 def page_facts(data: Sequence[DataSet], published: PublishedResults | None = None) -> list[dict[str, Any]]:

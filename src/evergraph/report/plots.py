@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from matplotlib.image import AxesImage
 from numpy.typing import NDArray
 
-from evergraph.files import write_atomically
+from evergraph.files import write_output
 from evergraph.results.summary import summarise, title
 from evergraph.runs.record import Record
 
@@ -27,7 +27,7 @@ def write_figures(record: Record, folder: Path) -> list[Path]:
 
 def write_picture(path: Path, figure: Figure, **options: Any) -> None:
     """Write a figure in the format of the suffix, as a whole or not at all; StoreError where that fails."""
-    write_atomically(path, lambda place: figure.savefig(place, dpi=160, format=path.suffix[1:], **options))
+    write_output(path, lambda place: figure.savefig(place, dpi=160, format=path.suffix[1:], **options))
 
 
 def matrix_figure(record: Record) -> Figure:

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationIn
 
 from evergraph.config import one_sentence
 from evergraph.errors import StoreError
-from evergraph.files import make_folder, write_atomically
+from evergraph.files import make_folder, write_output
 from evergraph.replay.usage import MemoryUsage
 from evergraph.results.projection import Projection, read_projection
 from evergraph.results.summary import Averages, SoFar, summarise
@@ -160,7 +160,7 @@ def write_records(
     for key, lines in parts.items():
         text += f',\n"{key}": [\n' + ",\n".join(sorted(lines)) + "\n]"
     make_folder(path.parent)
-    write_atomically(path, text + "}\n")
+    write_output(path, text + "}\n")
 
 
 def choices(records: Sequence[SmallRecord]) -> list[dict[str, Any]]:

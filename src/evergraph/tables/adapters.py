@@ -30,7 +30,7 @@ from evergraph.tables.batch import (
     time_values,
     two_weights,
 )
-from evergraph.tables.labels import Labels, labels_of
+from evergraph.tables.labels import Labels, labels_of, plain
 from evergraph.tables.table import Table
 from evergraph.tables.values import array_of
 
@@ -67,7 +67,15 @@ def to_batch(graph: Any, labels: Labels | None = None, **options: Any) -> Batch:
     if labels is None:
         return batch
     _check_order(graph, labels)
-    return batch.with_labels(labels)
+    given = batch.with_labels(labels)
+    if hasattr(graph, "edge_index"):
+        given = replace(given, labels=_masked(graph, given.labels, options.get("mask", TRAIN_MASK)))
+    both = zip(map(plain, batch.labels), map(plain, given.labels), batch.labelled & given.labelled, strict=True)
+    others = sum(known and ours != theirs for ours, theirs, known in both)
+    if not others:
+        return given
+    remark = f"{others:,} nodes have another label in y than in the graph; y is taken"
+    return replace(given, remarks=(*given.remarks, remark))
 
 
 def _adapted(adapter: Callable[..., Batch], what: str, given: Sequence[Any], options: Mapping[str, Any]) -> Batch:
@@ -327,14 +335,14 @@ def batch_from_pyg(
     data: Any,
     *,
     ids: ArrayLike | None = None,
-    mask: str | None = TRAIN_MASK,
+    mask: str | ArrayLike | None = TRAIN_MASK,
     directed: bool = False,
     weighted: bool = False,
 ) -> Batch:
     """A torch_geometric Data: edge_index, and x, y, train_mask, edge_weight and n_id where it has them.
 
-    Labels outside of train_mask, or of the mask that is named, are missing, and so is -1; mask=None has all. n_id,
-    or the ids given, say which node it is.
+    Labels outside of train_mask, or of the mask that is named or given, are missing, and so is -1; mask=None has
+    all. n_id, or the ids given, say which node it is.
     """
     if getattr(data, "edge_index", None) is None:
         raise DataError(
@@ -379,18 +387,25 @@ def scoring_options(graph: Any) -> dict[str, str | None]:
     return {"mask": TEST_MASK if getattr(graph, TEST_MASK, None) is not None else None}
 
 
-def _pyg_labels(data: Any, labels: NDArray[Any], mask_name: str | None) -> NDArray[np.object_]:
+def _pyg_labels(data: Any, labels: NDArray[Any], mask: str | ArrayLike | None) -> NDArray[np.object_]:
     labels = labels[:, 0] if labels.ndim == 2 and labels.shape[1] == 1 else labels
-    named = labels_of(labels, int(data.num_nodes))
-    mask = None if mask_name is None else getattr(data, mask_name, None)
-    if mask is None and mask_name not in (None, TRAIN_MASK):
-        raise DataError(f"a mask called {mask_name!r} is wanted, got a Data without it; name another with mask=")
-    if mask is not None:
-        chosen = array_of(mask)
-        if chosen.shape != named.shape or chosen.dtype.kind != "b":
-            raise DataError(
-                f"{mask_name} must be true or false for each of the {len(named):,} nodes, got {chosen.dtype} of "
-                f"shape {chosen.shape} instead; take one split of it"
-            )
-        named[~chosen] = None
-    return named
+    return _masked(data, labels_of(labels, int(data.num_nodes)), mask)
+
+
+def _masked(data: Any, labels: NDArray[np.object_], mask: str | ArrayLike | None) -> NDArray[np.object_]:
+    """Labels within a mask of a PyG Data, by its name, or one that is given; all without one."""
+    name = mask if isinstance(mask, str) else "mask"
+    found = getattr(data, mask, None) if isinstance(mask, str) else mask
+    if found is None:
+        if mask is None or name == TRAIN_MASK:
+            return labels
+        raise DataError(f"a mask called {name!r} is wanted, got a Data without it; name another with mask=")
+    chosen = array_of(found)
+    if chosen.shape != labels.shape or chosen.dtype.kind != "b":
+        raise DataError(
+            f"{name} must be true or false for each of the {len(labels):,} nodes, got {chosen.dtype} of "
+            f"shape {chosen.shape} instead; take one split of it"
+        )
+    kept = labels.copy()
+    kept[~chosen] = None
+    return kept
