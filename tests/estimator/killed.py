@@ -3,7 +3,7 @@
     python killed.py FOLDER ATTEMPTS SEED
 
 Every attempt is a process of its own that learns the next batch and stores the model. After a kill the model is
-the one before or the one after the batch.
+the one before or the one after the batch. After the last attempt at a batch it is learned without a kill.
 """
 
 import os
@@ -11,6 +11,7 @@ import signal
 import sys
 import time
 from pathlib import Path
+from shutil import copytree, rmtree
 
 import numpy as np
 import torch
@@ -70,14 +71,18 @@ def main() -> None:
         begun = time.perf_counter()
         whole.partial_fit(batch)
         usual = 1.2 * (time.perf_counter() - begun) + 0.02
+        before = folder.with_name(f"{folder.name}-before-{index}")
+        if index:
+            copytree(folder, before)
         for _ in range(attempts):
             attempt(folder, batch, float(rng.uniform(0, usual)))
             known = read_model(folder).manifest["n_tasks"] if (folder / "model.json").exists() else 0
             sys.stdout.write(f"{known - index}\n")
-            if known > index:
-                break
-        else:
-            attempt(folder, batch, None)
+            if known > index:  # it came too late: back to the model before the batch
+                rmtree(folder)
+                if index:
+                    copytree(before, folder)
+        attempt(folder, batch, None)
     found = ContinualClassifier.load(folder)
     same = all(
         np.array_equal(np.asarray(value), np.asarray(found.contents()[1][name]))
