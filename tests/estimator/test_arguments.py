@@ -111,8 +111,10 @@ def test_the_score_of_a_masked_graph_is_that_of_its_test_nodes() -> None:
     assert model.score(data, data.y) == pytest.approx(right[60:].mean())
     assert model.score(data, mask=data.val_mask) == pytest.approx(right[101:].mean())
     assert ContinualClassifier("ncm", holdout=0).partial_fit(data, data.y).history_[-1].learned == 60
-    with pytest.raises(DataError, match="to score, got none; name another mask than test_mask with mask="):
-        model.score(pyg_like(test_mask=torch.zeros(120, dtype=torch.bool)))
+    nobody = torch.zeros(120, dtype=torch.bool)
+    for empty, mask in ((pyg_like(test_mask=nobody), {}), (data, {"mask": nobody})):
+        with pytest.raises(DataError, match="to score, got none; all labels are outside of the mask; name another"):
+            model.score(empty, **mask)
     del data.test_mask
     assert model.score(data) == pytest.approx(right.mean())
     with pytest.raises(DataError, match="a mask called 'no_mask' is wanted"):

@@ -227,11 +227,11 @@ class ContinualClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Of a PyG Data the nodes of test_mask count, all with a label where there is none; mask= names another.
         """
         options = {**scoring_options(graph), **options}
-        mask = options.get("mask")
         batch = to_batch(graph, y, **options)
         rows = np.flatnonzero(batch.labelled)
         if not len(rows):
-            advice = f"name another mask than {mask} with mask=" if mask else GIVE_LABELS
+            masked = options.get("mask") is not None
+            advice = "all labels are outside of the mask; name another one with mask=" if masked else GIVE_LABELS
             raise DataError(f"nodes with labels are wanted to score, got none; {advice}")
         return float(np.mean(self.predict(batch)[rows] == self.spelled(batch.labels)[rows]))
 
