@@ -17,7 +17,7 @@ def folder_batch(folder: Path) -> Batch:
     """The nodes and edges in a folder; it stays on disk where it does not fit into the budget of memory."""
     graph = read_folder(folder)
     tidy = standardise(graph, STEPS)
-    names = np.arange(int(graph.labels.max()) + 1) if graph.class_names is None else graph.class_names
+    names = range(int(graph.labels.max()) + 1) if graph.class_names is None else graph.class_names
     return Batch(
         ids=np.arange(graph.n_nodes) if graph.node_names is None else _ids(graph.node_names),
         labels=np.array([*names, None], dtype=object)[graph.labels],  # None keeps text from becoming an array
