@@ -54,13 +54,13 @@ def test_components_are_those_of_the_whole_graph(graph: csr_array, size: int) ->
     assert sorted(set(found.tolist())) == list(range(found.max(initial=-1) + 1))
 
 
-def test_components_of_long_paths_and_a_tree_in_any_order() -> None:
+def test_components_of_long_paths_in_any_order() -> None:
     rng = np.random.default_rng(0)
-    name = rng.permutation(3000)
-    pairs = [(int(name[i]), int(name[i + 1])) for i in range(2998) if i % 1000 != 999]
+    name = rng.permutation(600)
+    pairs = [(int(name[i]), int(name[i + 1])) for i in range(598) if i % 200 != 199]
     for size in (1, 64, 10**6):
-        found = block_components(in_blocks(from_pairs(3000, pairs), size, size))
-        assert sorted(np.bincount(found).tolist()) == [1, 999, 1000, 1000]
+        found = block_components(in_blocks(from_pairs(600, pairs), size, size))
+        assert sorted(np.bincount(found).tolist()) == [1, 199, 200, 200]
 
 
 @quick
@@ -195,7 +195,7 @@ def test_arrays_that_are_no_matrix_are_refused() -> None:
 
 def test_bad_settings_are_one_sentence() -> None:
     graph = from_pairs(2, [(0, 1)])
-    with pytest.raises(ConfigError, match="method has to be memory or blocks, got 'disk'"):
+    with pytest.raises(ConfigError, match="method has to be one of memory, blocks, petsc, got 'disk'"):
         hodge_potential(graph, method="disk")
     with pytest.raises(ConfigError, match="takes the preconditioner jacobi, got multigrid"):
         hodge_potential(graph, method="blocks", preconditioner=Preconditioner.MULTIGRID)

@@ -13,11 +13,12 @@ class Method(Enum):
     """How the Hodge potential is computed.
 
     MEMORY: with copies of the adjacency in memory. BLOCKS: with products straight from the arrays of the adjacency,
-    which may be memory maps.
+    which may be memory maps. PETSC: by PETSc, in processes of MPI that share the rows and read them from such maps.
     """
 
     MEMORY = "memory"
     BLOCKS = "blocks"
+    PETSC = "petsc"
 
 
 BYTES_PER_ENTRY = 100
@@ -31,13 +32,16 @@ class Solving:
 
     method: Method | None = None
     memory: int = DEFAULT_MEMORY
+    ranks: int | None = None
 
 
 def named_method(method: Method | str | None) -> Method | None:
     """The method of this name; ConfigError where there is none."""
     if method not in (None, *Method, *(entry.value for entry in Method)):
-        names = " or ".join(entry.value for entry in Method)
-        raise ConfigError(f"method has to be {names}, got {method!r} instead; leave it out for a choice by size")
+        names = ", ".join(entry.value for entry in Method)
+        raise ConfigError(
+            f"method has to be one of {names}, got {method!r} instead; leave it out for a choice by size"
+        )
     return None if method is None else Method(method)
 
 
