@@ -1,6 +1,6 @@
 """The methods of the Hodge potential on one memory-mapped graph: time, and memory besides the maps themselves.
 
-    python benchmarks/potential_methods.py [--entries 10000000] [--methods memory blocks] [--mesh] [--json]
+    python benchmarks/potential_methods.py [--entries 10000000] [--methods memory blocks] [--mesh] [--directed]
 
 A graph is generated and kept as .npy files: nodes on a circle, of very unequal degree, nearly twenty entries a node
 on average, most of them to nodes nearby, so that a solve takes about as many iterations as on a citation graph; or
@@ -8,7 +8,7 @@ a square grid. Each method runs in a process of its own, with one thread, in tur
 counts; petsc-2 is PETSc in two processes. Memory is the largest sum of what the process and its children had in
 anonymous memory (RssAnon), without what it had before it began: pages of a map are dropped when others need memory.
 Beside other work, compare the seconds of the processor: those of all processes together, also while they wait for
-each other.
+each other. On idle cores two processes take about half of the seconds in children.
 """
 
 import argparse
@@ -27,8 +27,8 @@ from scipy.sparse import coo_array, csr_array
 NAMES = ("indptr", "indices", "data")
 
 
-def write_graph(folder: Path, entries: int, *, mesh: bool, seed: int) -> dict[str, int]:
-    """A graph without weights and directions, as .npy files of a CSR matrix."""
+def write_graph(folder: Path, entries: int, *, mesh: bool, directed: bool, seed: int) -> dict[str, int]:
+    """A graph without weights, as .npy files of a CSR matrix; directed, every edge is there one way."""
     if mesh:
         side = max(2, round((entries / 4) ** 0.5))
         node = np.arange(side * side, dtype=np.int32).reshape(side, side)
@@ -40,8 +40,8 @@ def write_graph(folder: Path, entries: int, *, mesh: bool, seed: int) -> dict[st
         busy = (n * rng.random(entries // 2) ** 2.5).astype(np.int32)
         tail = rng.permutation(n).astype(np.int32)[busy]
         head = (tail + ((n / 2) ** (0.75 * rng.random(entries // 2))).astype(np.int32)) % n
-    both = np.concatenate([tail, head]), np.concatenate([head, tail])
-    matrix = csr_array(coo_array((np.ones(len(both[0]), dtype=bool), both), shape=(n, n)))
+    ends = (tail, head) if directed else (np.concatenate([tail, head]), np.concatenate([head, tail]))
+    matrix = csr_array(coo_array((np.ones(len(ends[0]), dtype=bool), ends), shape=(n, n)))
     matrix.sort_indices()
     index = np.int32 if matrix.nnz < np.iinfo(np.int32).max else np.int64
     np.save(folder / "indptr.npy", matrix.indptr.astype(index))
@@ -62,16 +62,18 @@ def opened(folder: Path) -> csr_array:
 
 def solve(folder: Path, way: str, options: dict[str, Any]) -> None:
     """In a process of its own: one potential; what came of it goes to a file."""
-    from evergraph.hodge import hodge_potential
+    from evergraph.hodge import Preconditioner, hodge_potential
 
     graph, before = opened(folder), anonymous(os.getpid())
-    method, _, ranks = way.partition("-")
-    used, begun = sum(os.times()[:4]), time.perf_counter()
-    found = hodge_potential(graph, method=method, ranks=int(ranks) if ranks else None, **options)
+    method, *more = way.split("-")
+    ranks = next((int(word) for word in more if word.isdigit()), None)
+    kind = Preconditioner.MULTIGRID if "multigrid" in more else Preconditioner.JACOBI
+    used, begun = os.times(), time.perf_counter()
+    found = hodge_potential(graph, method=method, ranks=ranks, preconditioner=kind, **options)
     seconds = time.perf_counter() - begun
-    processor = sum(os.times()[:4]) - used
+    own, children = (sum(os.times()[at : at + 2]) - sum(used[at : at + 2]) for at in (0, 2))
     np.save(folder / f"{way}.npy", found.value)
-    facts = {"seconds": seconds, "processor_seconds": processor, "before": before}
+    facts = {"seconds": seconds, "processor_seconds": own + children, "in_children": children, "before": before}
     facts |= {"iterations": found.iterations, "residual": found.residual}
     (folder / f"{way}.json").write_text(json.dumps(facts))
 
@@ -118,7 +120,7 @@ def compare(folder: Path, ways: list[str], options: dict[str, Any], repeats: int
     for way in ways:
         runs = [turn[way] for turn in rounds]
         difference = float(np.abs(np.load(folder / f"{way}.npy") - wanted).max() / np.abs(wanted).max())
-        best = {key: min(run[key] for run in runs) for key in ("seconds", "processor_seconds")}
+        best = {key: min(run[key] for run in runs) for key in ("seconds", "processor_seconds", "in_children")}
         peak = max(run["memory"] for run in runs)
         rows.append({"method": way, **runs[-1], **best, "memory": peak, "difference": difference})
     for row in rows:
@@ -131,9 +133,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--entries", type=int, default=10_000_000)
     parser.add_argument(
-        "--methods", nargs="+", default=["memory", "blocks"], help="memory, blocks, petsc-1, petsc-2 and so on"
+        "--methods",
+        nargs="+",
+        default=["memory", "blocks"],
+        help="memory, memory-multigrid, blocks, petsc-2, petsc-2-multigrid...",
     )
     parser.add_argument("--mesh", action="store_true", help="a square grid instead")
+    parser.add_argument("--directed", action="store_true", help="half of the entries: each edge one way")
     parser.add_argument("--memory", type=int, default=2_000_000_000, help="bytes that blocks may use")
     parser.add_argument("--tolerance", type=float, default=1e-10)
     parser.add_argument("--repeats", type=int, default=2)
@@ -147,8 +153,11 @@ def main() -> None:
         solve(arguments.folder, arguments.solve, arguments.options)
         return
     options: dict[str, Any] = {"tolerance": arguments.tolerance, "memory": arguments.memory, "must_converge": False}
+    options["directed"] = arguments.directed
     with tempfile.TemporaryDirectory() as name:
-        graph = write_graph(Path(name), arguments.entries, mesh=arguments.mesh, seed=arguments.seed)
+        graph = write_graph(
+            Path(name), arguments.entries, mesh=arguments.mesh, directed=arguments.directed, seed=arguments.seed
+        )
         rows = compare(Path(name), arguments.methods, options, arguments.repeats)
     if arguments.json:
         print(json.dumps({**graph, "rows": rows}))
@@ -157,7 +166,8 @@ def main() -> None:
     for row in rows:
         print(
             f"{row['method']:10} {row['seconds']:8.2f} s ({row['time_ratio']:.2f} times the first), processor "
-            f"{row['processor_seconds']:.2f} s ({row['processor_ratio']:.2f} times), "
+            f"{row['processor_seconds']:.2f} s ({row['processor_ratio']:.2f} times; {row['in_children']:.2f} s in "
+            f"children), "
             f"{row['memory'] / 1e9:.2f} GB ({row['memory'] / graph['entries']:.1f} bytes an entry, "
             f"{row['memory'] / graph['nodes']:.0f} a node), {row['iterations']} iterations, "
             f"residual {row['residual']:.1e}, differs by {row['difference']:.0e} of the largest value"

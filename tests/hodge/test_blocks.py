@@ -122,10 +122,11 @@ def mapped(graph: csr_array, folder: Path) -> csr_array:
 def test_memory_maps_beyond_the_memory_get_blocks(tmp_path: Path) -> None:
     graph = from_pairs(5, [(0, 1), (1, 2), (3, 4)])
     on_disk, enough = mapped(graph, tmp_path), graph.nnz * BYTES_PER_ENTRY
-    assert chosen_method(on_disk, None, enough) is Method.MEMORY
-    assert chosen_method(on_disk, None, enough - 1) is Method.BLOCKS
-    assert chosen_method(graph, None, 1) is Method.MEMORY
-    assert chosen_method(on_disk, "memory", 1) is Method.MEMORY
+    assert chosen_method(on_disk, None, enough, directed=False) is Method.MEMORY
+    assert chosen_method(on_disk, None, enough, directed=True) is Method.BLOCKS
+    assert chosen_method(on_disk, None, enough - 1, directed=False) is Method.BLOCKS
+    assert chosen_method(graph, None, 1, directed=True) is Method.MEMORY
+    assert chosen_method(on_disk, "memory", 1, directed=True) is Method.MEMORY
 
 
 def test_nothing_of_the_size_of_the_entries_is_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -21,8 +21,8 @@ class Method(Enum):
     PETSC = "petsc"
 
 
-BYTES_PER_ENTRY = 100
-"""What MEMORY needs for each entry of the adjacency, with all copies."""
+BYTES_PER_ENTRY, BYTES_PER_DIRECTED_ENTRY = 60, 150
+"""What MEMORY needs for each entry of the adjacency, with all copies; measured."""
 DEFAULT_MEMORY = 2_000_000_000
 
 
@@ -45,10 +45,11 @@ def named_method(method: Method | str | None) -> Method | None:
     return None if method is None else Method(method)
 
 
-def chosen_method(adjacency: csr_array, method: Method | str | None, memory: int) -> Method:
+def chosen_method(adjacency: csr_array, method: Method | str | None, memory: int, *, directed: bool) -> Method:
     """The method that was named; without one BLOCKS for a memory map of which MEMORY would need more bytes."""
     named = named_method(method)
     if named is not None:
         return named
     is_mapped = issparse(adjacency) and isinstance(getattr(adjacency, "indices", None), np.memmap)
-    return Method.BLOCKS if is_mapped and adjacency.nnz * BYTES_PER_ENTRY > memory else Method.MEMORY
+    needed = BYTES_PER_DIRECTED_ENTRY if directed else BYTES_PER_ENTRY
+    return Method.BLOCKS if is_mapped and adjacency.nnz * needed > memory else Method.MEMORY

@@ -55,7 +55,7 @@ def hodge_potential(
     else MEMORY. memory: what BLOCKS may use besides vectors of the size of the nodes. ranks: processes of PETSC,
     two unless others are given.
     """
-    chosen = chosen_method(adjacency, method, memory)
+    chosen = chosen_method(adjacency, method, memory, directed=directed)
     if ranks is not None and chosen is not Method.PETSC:
         raise ConfigError(f"ranks goes with method=petsc, got it with method={chosen.value} instead; leave it out")
     if chosen is not Method.MEMORY:

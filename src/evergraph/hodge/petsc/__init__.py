@@ -33,8 +33,10 @@ OPEN_MPI = {
     "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
     "OMPI_MCA_rmaps_base_oversubscribe": "1",
     "OMPI_MCA_hwloc_base_binding_policy": "none",
+    "OMPI_MCA_mpi_yield_when_idle": "1",
 }
-"""For Open MPI: in a container one is root; there may be more processes than cores, and others beside them."""
+"""For Open MPI, unless the environment says otherwise: in a container one is root; there may be more processes than
+cores, and others beside them, to which a process that waits leaves its core."""
 
 
 def find_with_petsc(ranks: int, preconditioner: Preconditioner, tolerance: float, limit: int) -> Find:
