@@ -13,7 +13,7 @@ from scipy.sparse import csr_array
 from evergraph.errors import ConfigError, DataError
 from evergraph.hodge import Preconditioner, hodge_potential, ranking_potential
 from evergraph.hodge import petsc as petsc_module
-from evergraph.hodge.petsc.program import laplacian_rows, share
+from evergraph.hodge.petsc.program import laplacian_rows, shares_of
 
 from .graphs import from_pairs, quick, undirected_graphs
 
@@ -84,6 +84,17 @@ def test_another_mpi_is_seen(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) ->
         hodge_potential(from_pairs(3, [(0, 1), (1, 2)]), method="petsc", ranks=2)
 
 
+@pytest.mark.usefixtures("petsc")
+def test_an_error_in_one_process_ends_all_of_them(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    python = petsc_module.petsc_python()
+    commands = f"""rank="${{OMPI_COMM_WORLD_RANK:-$PMI_RANK}}"
+[ "$rank" = 1 ] && exec {python} "$1" no-such-job.json
+exec {python} "$@" """
+    monkeypatch.setenv(petsc_module.PYTHON, str(script(tmp_path / "python", commands)))
+    with pytest.raises(ConfigError, match="PETSc has to end without an error, got exit code 1 instead"):
+        hodge_potential(from_pairs(3, [(0, 1), (1, 2)]), method="petsc", ranks=2)
+
+
 def script(path: Path, commands: str) -> Path:
     path.write_text(f"#!/bin/sh\n{commands}\n")
     path.chmod(0o755)
@@ -146,7 +157,8 @@ def test_the_rows_of_all_ranks_are_the_laplacian(graph: csr_array, size: int, pl
     if plain:
         graph.data[:] = 1.0
     n, dense = graph.shape[0], graph.toarray()
-    shares = [share(graph.indptr.astype(np.int64), rank, size) for rank in range(size)]
+    shares = shares_of(graph.indptr.astype(np.int64), size)
+    assert len(shares) == size
     assert [first for first, _ in shares[1:]] == [last for _, last in shares[:-1]]
     assert (shares[0][0], shares[-1][1]) == (0, n)
     rows = []
@@ -164,8 +176,8 @@ def test_the_rows_of_all_ranks_are_the_laplacian(graph: csr_array, size: int, pl
 
 def test_ranks_have_about_equal_work() -> None:
     star = from_pairs(100, [(0, node) for node in range(1, 100)])
-    first, second = (share(star.indptr.astype(np.int64), rank, 2) for rank in range(2))
-    work = [star.indptr[last] - star.indptr[begin] + last - begin for begin, last in (first, second)]
+    shares = shares_of(star.indptr.astype(np.int64), 2)
+    work = [star.indptr[last] - star.indptr[first] + last - first for first, last in shares]
     assert max(work) <= 1.05 * min(work)
 
 

@@ -5,9 +5,12 @@ of a distribution. `python program.py --probe` says whether it could run; `pytho
 """
 
 import json
+import os
 import sys
 import time
+import traceback
 from glob import glob
+from itertools import pairwise
 from typing import Any, Literal
 
 import numpy as np
@@ -42,12 +45,12 @@ def opened(about: dict[str, Any], mode: Literal["r", "r+"] = "r") -> Any:
     )
 
 
-def share(indptr: Any, rank: int, size: int) -> tuple[int, int]:
-    """The first row of a process and the one after its last: about equally many rows and entries for each."""
+def shares_of(indptr: Any, size: int) -> list[tuple[int, int]]:
+    """The first row of each process and the one after its last: about equally many rows and entries for each."""
     work = np.asarray(indptr) + np.arange(len(indptr))
-    bounds = np.searchsorted(work, [work[-1] * part // size for part in range(size + 1)])
+    bounds = np.searchsorted(work, [work[-1] * part // size for part in range(size + 1)]).tolist()
     bounds[0], bounds[-1] = 0, len(indptr) - 1
-    return int(bounds[rank]), int(bounds[rank + 1])
+    return list(pairwise(bounds))
 
 
 def laplacian_rows(
@@ -127,10 +130,12 @@ def main(path: str) -> int:
         return ALONE
     indptr, indices = opened(job["indptr"]), opened(job["indices"])
     weights = None if job["weights"] is None else opened(job["weights"])
-    first, last = share(indptr, comm.rank, comm.size)
-    entries = int(indptr[last]) - int(indptr[first]) + last - first
-    if max(entries, len(indptr)) > np.iinfo(PETSc.IntType).max:
+    shares = shares_of(indptr, comm.size)
+    # All ranks look at all shares: if one of them ended here by itself, the others would wait for it.
+    largest = max(int(indptr[last] - indptr[first]) + last - first for first, last in shares)
+    if max(largest, len(indptr)) > np.iinfo(PETSc.IntType).max:
         return TOO_LARGE
+    first, last = shares[comm.rank]
     rows = laplacian_rows(indptr, indices, weights, first, last, PETSc.IntType)
     n = len(indptr) - 1
     matrix = PETSc.Mat().createAIJ(size=((last - first, n), (last - first, n)), csr=rows, comm=comm)
@@ -159,5 +164,15 @@ def probe() -> int:
     return 0
 
 
+def guarded(path: str) -> int:
+    """Do a job; an error ends this process at once, upon which mpiexec ends the others, which may wait for it."""
+    try:
+        return main(path)
+    except BaseException:
+        traceback.print_exc()
+        sys.stderr.flush()
+        os._exit(1)
+
+
 if __name__ == "__main__":
-    sys.exit(probe() if sys.argv[1] == "--probe" else main(sys.argv[1]))
+    sys.exit(probe() if sys.argv[1] == "--probe" else guarded(sys.argv[1]))
