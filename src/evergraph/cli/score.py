@@ -26,8 +26,9 @@ def score_command(
     ] = None,
     method: Annotated[
         str | None,
-        typer.Option(help="How the Hodge potential is computed: memory or blocks; by size where none is named."),
+        typer.Option(help="How the Hodge potential is computed: memory, blocks or petsc; by size without it."),
     ] = None,
+    ranks: Annotated[int | None, typer.Option(help="Processes of --method petsc: 2 if none are given.")] = None,
     memory: Annotated[
         str | None,
         typer.Option(help="Memory for the potential of a graph folder, such as 500MB; 2GB if none is given."),
@@ -50,13 +51,13 @@ def score_command(
     from evergraph.runs.scoring import score_graph
     from evergraph.scores import SCORES
 
-    given = {"orientation": orientation, "method": method, "memory": memory}
+    given = {"orientation": orientation, "method": method, "memory": memory, "ranks": ranks}
     for name, value in given.items():
         if value is not None and SCORES.canonical(score) != "hps":
             raise ConfigError(f"--{name} goes with --score hps, got --score {score} instead")
     if orientation not in (None, *(entry.value for entry in Orientation)):
         raise ConfigError(f"--orientation must be paper or opposite, got {orientation!r} instead")
-    solving = Solving(named_method(method), DEFAULT_MEMORY if memory is None else parse_memory(memory))
+    solving = Solving(named_method(method), DEFAULT_MEMORY if memory is None else parse_memory(memory), ranks)
     if out.suffix not in WRITERS:
         raise ConfigError(f"--out must end in .csv or .parquet, got {out} instead")
     values = {

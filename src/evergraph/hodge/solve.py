@@ -152,8 +152,6 @@ def _multigrid(matrix: csr_array, components: Components) -> Precondition:
     """Return one V-cycle of smoothed aggregation for a singular matrix (n, n), grounded at a node per component.
 
     For mesh-like graphs, on which the Jacobi preconditioner converges slowly.
-    Grounding adds a positive number to one diagonal entry per component, which makes the matrix regular. It
-    changes no solution: for a consistent right side the solution, and so the added term, is zero at that node.
     """
     try:
         import pyamg
@@ -162,10 +160,7 @@ def _multigrid(matrix: csr_array, components: Components) -> Precondition:
             "Preconditioner.MULTIGRID needs the package pyamg, got an environment without it instead; "
             "install it with: pip install 'evergraph[multigrid]'"
         ) from error
-    _, grounded = np.unique(components.label, return_index=True)
-    added = np.zeros(matrix.shape[0])
-    added[grounded] = np.maximum(matrix.diagonal()[grounded], 1.0)
-    regular = csr_matrix(matrix + diags_array(added))
+    regular = csr_matrix(matrix + diags_array(grounding(matrix.diagonal(), components)))
     hierarchy = pyamg.smoothed_aggregation_solver(regular, B=components.null[:, None])
     cycle = hierarchy.aspreconditioner(cycle="V")
 
@@ -173,3 +168,14 @@ def _multigrid(matrix: csr_array, components: Components) -> Precondition:
         out[:] = cycle @ residual
 
     return run
+
+
+def grounding(diagonal: Vector, components: Components) -> Vector:
+    """Return what makes a singular matrix of this diagonal (n,) regular: a positive number at a node per component.
+
+    It changes no solution: for a consistent right side the solution, and so the added term, is zero at that node.
+    """
+    _, grounded = np.unique(components.label, return_index=True)
+    added = np.zeros_like(diagonal)
+    added[grounded] = np.maximum(diagonal[grounded], 1.0)
+    return added
