@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.sparse import csr_array
 
-from evergraph.hodge.checks import Vector, as_graph, as_vector
+from evergraph.hodge.checks import Vector, as_graph, as_undirected, as_vector
 from evergraph.hodge.operators import signed_adjacency, underlying_graph
-from evergraph.hodge.solve import Preconditioner, Solution, certify, solve_laplacian
+from evergraph.hodge.solve import Preconditioner, Solution, certify, solve_checked
 
 
 class Orientation(Enum):
@@ -46,11 +46,11 @@ def hodge_potential(
     graph that has grown, the score before (`grown_start`).
     """
     if directed:
-        graph = underlying_graph(adjacency)
+        graph = as_undirected(underlying_graph(adjacency))
         flow = csr_array(graph.multiply(signed_adjacency(adjacency, directed=True)))
     else:
-        graph = flow = as_graph(adjacency)
-    return solve_laplacian(
+        graph = flow = as_undirected(adjacency)
+    return solve_checked(
         graph,
         orientation.sign * flow.sum(axis=1).astype(np.float64),
         start=start,
