@@ -7,8 +7,9 @@ from torch.nn.functional import elu
 
 from evergraph.backbones.attention import attended, attention
 from evergraph.backbones.base import Backbone, BackboneEntry
+from evergraph.backbones.dropout import Dropout
 from evergraph.backbones.input_product import InputProduct
-from evergraph.backbones.layers import Dropout, Head, InputLinear, glorot
+from evergraph.backbones.layers import Head, InputLinear, glorot
 from evergraph.backbones.message import MessageGraph, ModelInput, NodeFeatures
 from evergraph.config import Settings
 
@@ -55,11 +56,10 @@ class GAT(Backbone):
         """The first layer's output on the nodes of frontier[1]."""
         z = self.first.multiply(self.input_product(x).dropped(self.dropout))
         to, sent = (side.t().contiguous() for side in self.sides(z, graph))
-        factors = self.dropout.factors(self.heads, graph.pattern(1).n_entries, z.device)
+        mask = self.dropout.mask((self.heads, graph.pattern(1).n_entries), z.device)
         by_head = z.view(-1, self.heads, self.width).transpose(0, 1).contiguous()
-        heads = zip(to, sent, by_head, factors, strict=True)
-        parts = [attended(graph.pattern(1), *head, self.slope) for head in heads]
-        return elu(torch.cat(parts, dim=1) + self.first.bias)
+        averages = attended(graph.pattern(1), to, sent, by_head, mask, self.slope)
+        return elu(averages.flatten(1) + self.first.bias, inplace=True)
 
     def sides(self, z: Tensor, graph: MessageGraph) -> tuple[Tensor, Tensor]:
         """The terms of each raw weight from the receiver's and from the sender's W h: (nodes, heads) each."""
@@ -111,9 +111,9 @@ class AttentionHead(Head):
 
     def attended(self, z: Tensor, dense: Tensor, graph: MessageGraph, slope: float, dropout: Dropout) -> Tensor:
         """`dense` averaged with these weights, after dropout on the weights."""
-        to, sent = (side.squeeze(1) for side in self.sides(z, graph))
-        (factor,) = dropout.factors(1, graph.pattern(2).n_entries, z.device)
-        return attended(graph.pattern(2), to, sent, dense, factor, slope)
+        to, sent = (side.t().contiguous() for side in self.sides(z, graph))
+        mask = dropout.mask((1, graph.pattern(2).n_entries), z.device)
+        return attended(graph.pattern(2), to, sent, dense[None], mask, slope).squeeze(1)
 
     def sides(self, z: Tensor, graph: MessageGraph) -> tuple[Tensor, Tensor]:
         """The terms of each raw weight from the receiver's and from the sender's z: (nodes, 1) each."""

@@ -8,10 +8,10 @@ from scipy.sparse import csr_array
 
 from evergraph.errors import ConfigError
 from evergraph.hodge.block_potential import Find, block_potential, find_in_blocks
-from evergraph.hodge.checks import Vector, as_graph, as_vector
+from evergraph.hodge.checks import Vector, as_graph, as_undirected, as_vector
 from evergraph.hodge.method import DEFAULT_MEMORY, Method, chosen_method
 from evergraph.hodge.operators import signed_adjacency, underlying_graph
-from evergraph.hodge.solve import Preconditioner, Solution, certify, check_limits, solve_laplacian
+from evergraph.hodge.solve import Preconditioner, Solution, certify, check_limits, solve_checked
 
 
 class Orientation(Enum):
@@ -71,11 +71,11 @@ def hodge_potential(
         )
         return certify(solution, tolerance, must_converge)
     if directed:
-        graph = underlying_graph(adjacency)
+        graph = as_undirected(underlying_graph(adjacency))
         flow = csr_array(graph.multiply(signed_adjacency(adjacency, directed=True)))
     else:
-        graph = flow = as_graph(adjacency)
-    return solve_laplacian(
+        graph = flow = as_undirected(adjacency)
+    return solve_checked(
         graph,
         orientation.sign * flow.sum(axis=1).astype(np.float64),
         start=start,
