@@ -1,9 +1,9 @@
 """Message passing to some nodes of a graph as a small graph of its own: from all neighbours, or a sample of them.
 
 A sample of k of a node's d neighbours is drawn uniformly without replacement, and the weights of its messages are
-multiplied by d / k (Horvitz and Thompson, 1952). So the sum that a node receives is an unbiased estimate of the whole
-sum, for every norm: the degrees in a norm are those of the whole graph. A node always hears itself, with its own
-weight. Attention is a softmax over the neighbours in the sample.
+multiplied by d / k (Horvitz and Thompson, 1952). So the sum that a node receives is an unbiased estimate of the
+whole sum, for every norm: the degrees in a norm are those of the whole graph. A node always hears itself, with its
+own weight. Attention is a softmax over the neighbours in the sample.
 """
 
 from collections.abc import Sequence
