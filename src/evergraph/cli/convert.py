@@ -39,7 +39,8 @@ def convert_command(
 ) -> None:
     """Convert tables that may be larger than memory to a graph folder, which every command takes as a data set."""
     from evergraph.config import assigned, parse_assignment, validated
-    from evergraph.data.convert import Plan, convert_tables, parse_memory
+    from evergraph.budget import parse_memory
+    from evergraph.data.convert import Plan, convert_tables
     from evergraph.data.datasets import FileOptions
 
     columns = {"id_column": id_column, "label_column": label_column, "time_column": time_column}

@@ -1,17 +1,14 @@
 """The plan of a conversion: how much of what is in memory at a time, from a budget."""
 
-import re
 from dataclasses import dataclass
 
+from evergraph.budget import LEAST
 from evergraph.errors import ConfigError
 from evergraph.tables.reading import CHUNK
 
-LEAST = 50_000_000
-"""Bytes of the smallest budget."""
 CELL_BYTES, RECORD_BYTES, KEY_BYTES, FEATURE_BYTES = 240, 192, 64, 32
 """Memory of a cell of a table while it is read, of an edge while it is sorted, of an id while it is looked up, and
 of a feature while it is written: with all copies."""
-_SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([kmgt]?)(i?)b?", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -56,12 +53,3 @@ class Plan:
             f"nodes and {self.table_rows(edge_columns):,} edges are read at a time, {self.sort:,} edges are sorted "
             f"at a time, and each edge is compared with {self.lookup:,} ids at a time"
         )
-
-
-def parse_memory(text: str) -> int:
-    """Bytes of text such as 2GB, 500 MB or 1.5GiB."""
-    found = _SIZE.fullmatch(text.strip())
-    if found is None:
-        raise ConfigError(f"--memory must be a size such as 2GB or 500MB, got {text!r} instead")
-    number, prefix, binary = found.groups()
-    return int(float(number) * (1024 if binary else 1000) ** " kmgt".index(prefix.lower() or " "))
