@@ -38,8 +38,8 @@ def convert_command(
     as_json: AsJson = False,
 ) -> None:
     """Convert tables that may be larger than memory to a graph folder, which every command takes as a data set."""
-    from evergraph.config import assigned, parse_assignment, validated
     from evergraph.budget import parse_memory
+    from evergraph.config import assigned, parse_assignment, validated
     from evergraph.data.convert import Plan, convert_tables
     from evergraph.data.datasets import FileOptions
 
