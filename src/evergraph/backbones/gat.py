@@ -7,9 +7,11 @@ from torch.nn.functional import elu
 
 from evergraph.backbones.attention import attended, attention
 from evergraph.backbones.base import Backbone, BackboneEntry
+from evergraph.backbones.blocks import Blocks
 from evergraph.backbones.input_product import InputProduct
 from evergraph.backbones.layers import Dropout, Head, InputLinear, glorot
 from evergraph.backbones.message import MessageGraph, ModelInput, NodeFeatures
+from evergraph.backbones.size import FLOAT, GraphSize
 from evergraph.config import Settings
 
 
@@ -36,6 +38,7 @@ class GAT(Backbone):
     """
 
     head: "AttentionHead"
+    by_steps = True
 
     def __init__(self, n_features: int, config: GATConfig, generator: torch.Generator):
         super().__init__()
@@ -81,8 +84,24 @@ class GAT(Backbone):
         z = self.dropout(self.hidden(x, graph)) @ self.head.weight
         return self.head.attended(z, z, graph, self.slope, self.dropout) + self.head.bias
 
+    def in_blocks(self, blocks: Blocks, *, head: bool) -> Tensor:
+        if not head:
+            hidden = blocks.first_step(lambda inputs: self.hidden(*inputs))
+            return blocks.last_step(hidden, lambda below, graph: self._last(below @ self.head.weight, below, graph))
+        sent = blocks.first_step(lambda inputs: self.hidden(*inputs) @ self.head.weight)
+        return blocks.last_step(sent, lambda below, graph: self._last(below, below, graph) + self.head.bias)
+
+    def _last(self, z: Tensor, dense: Tensor, graph: MessageGraph) -> Tensor:
+        return self.head.attended(z, dense, graph, self.slope, self.dropout)
+
     def hidden_layer(self, inputs: ModelInput) -> Tensor:
         return self.hidden(*inputs)[inputs.graph.own(2)]
+
+    def step_bytes(self, size: GraphSize, classes: int) -> int:
+        """For each message four numbers a head and their draws; ten hidden layers; the features with dropout."""
+        of_messages = size.messages * 5 * (self.heads + 1)
+        of_nodes = size.nodes * (10 * self.head.weight.shape[0] + 6 * classes)
+        return size.message_bytes + 3 * size.features_bytes() + FLOAT * (of_messages + of_nodes)
 
     def attention_weights(self, inputs: ModelInput) -> list[Tensor]:
         x, graph = inputs
@@ -106,18 +125,18 @@ class AttentionHead(Head):
             setattr(self, name, nn.Parameter(torch.cat([old, old.new_zeros(count, 1)])))
 
     def attention(self, z: Tensor, graph: MessageGraph, slope: float) -> Tensor:
-        """One weight for each entry of the second step."""
-        return attention(graph.pattern(2), *self.sides(z, graph), slope).squeeze(1)
+        """One weight for each entry of the last step."""
+        return attention(graph.pattern(graph.depth), *self.sides(z, graph), slope).squeeze(1)
 
     def attended(self, z: Tensor, dense: Tensor, graph: MessageGraph, slope: float, dropout: Dropout) -> Tensor:
         """`dense` averaged with these weights, after dropout on the weights."""
         to, sent = (side.squeeze(1) for side in self.sides(z, graph))
-        (factor,) = dropout.factors(1, graph.pattern(2).n_entries, z.device)
-        return attended(graph.pattern(2), to, sent, dense, factor, slope)
+        (factor,) = dropout.factors(1, graph.pattern(graph.depth).n_entries, z.device)
+        return attended(graph.pattern(graph.depth), to, sent, dense, factor, slope)
 
     def sides(self, z: Tensor, graph: MessageGraph) -> tuple[Tensor, Tensor]:
         """The terms of each raw weight from the receiver's and from the sender's z: (nodes, 1) each."""
-        return (z @ self.attend_to).index_select(0, graph.own(2)), z @ self.attend_from
+        return (z @ self.attend_to).index_select(0, graph.own(graph.depth)), z @ self.attend_from
 
 
 def _by_head(vectors: Tensor) -> Tensor:
