@@ -53,9 +53,15 @@ def plain_adjacency(
         adjacency = sparse.csr_array(adjacency.maximum(adjacency.T))
     if not self_loops and adjacency.diagonal().any():
         adjacency = sparse.csr_array(adjacency - sparse.diags_array(adjacency.diagonal()))
-    if not weighted and np.any(adjacency.data != 1):
+    if not weighted and not all_ones(adjacency.data):
         adjacency = csr(np.ones_like(adjacency.data), adjacency.indices, adjacency.indptr, adjacency.shape)
     return adjacency
+
+
+def all_ones(weights: NDArray[Any]) -> bool:
+    """Whether every weight is 1, without an array of their number: they may be a memory map."""
+    block = 1 << 20
+    return all(bool(np.all(weights[start : start + block] == 1)) for start in range(0, len(weights), block))
 
 
 def forbid_repeated(

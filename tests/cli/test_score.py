@@ -41,6 +41,30 @@ def test_the_potential_has_a_certificate_and_two_orientations(call: Call, tmp_pa
         np.testing.assert_allclose(found, sign * exact, atol=1e-9)
 
 
+@pytest.mark.parametrize("directed", [False, True])
+def test_the_potential_of_a_graph_folder_in_blocks(call: Call, tmp_path: Path, directed: bool) -> None:
+    nodes, edges, folder = tmp_path / "nodes.csv", tmp_path / "edges.csv", tmp_path / "graph"
+    nodes.write_text("id,label\n" + "".join(f"{row},{row % 2}\n" for row in range(30)))
+    rows = [(row, (row * step + 1) % 30) for row in range(28) for step in (1, 7)]
+    pairs = sorted({(i, j) if directed else (min(i, j), max(i, j)) for i, j in rows if i != j})
+    edges.write_text("source,target\n" + "".join(f"{i},{j}\n" for i, j in pairs))
+    kept = ["--set", f"dataset.options.directed={str(directed).lower()}"]
+    answer = call("data", "convert", "--edges", edges, "--nodes", nodes, "--out", folder, "--memory", "50MB", *kept)
+    assert answer.code == 0
+    every = ["--set", "dataset.standardise.largest_component=false"]
+    every += ["--set", "dataset.standardise.undirected=false"]
+    found = {}
+    for method in ("memory", "blocks"):
+        out = tmp_path / f"{method}.csv"
+        options = ("--method", method, "--memory", "50MB", "--out", out, "--json", *every)
+        facts = call("score", "--dataset", f"{folder}/", *options).json()
+        assert facts["converged"] is True
+        with out.open() as file:
+            found[method] = [float(row["score"]) for row in csv.DictReader(file)]
+    assert any(found["blocks"])
+    np.testing.assert_allclose(found["blocks"], found["memory"], rtol=0, atol=1e-9)
+
+
 def test_parquet_holds_the_same_as_csv(call: Call, tmp_path: Path) -> None:
     parquet = pytest.importorskip("pyarrow.parquet", reason="pyarrow is not installed")
     data = write_tiny(tmp_path / "tiny.npz")
@@ -66,6 +90,11 @@ def test_parquet_holds_the_same_as_csv(call: Call, tmp_path: Path) -> None:
         (("--backbone", "gnc"), "got 'gnc' instead"),
         (("--orientation", "up"), "orientation"),
         (("--orientation", "opposite", "--score", "degree"), "goes with --score hps, got --score degree"),
+        (("--method", "blocks", "--score", "degree"), "--method goes with --score hps, got --score degree"),
+        (("--memory", "2GB", "--score", "degree"), "--memory goes with --score hps, got --score degree"),
+        (("--method", "disk"), "method has to be memory or blocks, got 'disk'"),
+        (("--memory", "much"), "--memory must be a size such as 2GB or 500MB, got 'much'"),
+        (("--method", "blocks", "--memory", "1kB"), "memory has to be at least 1,048,576 bytes, got 1,000"),
     ],
 )
 def test_bad_input_is_answered_in_one_sentence(

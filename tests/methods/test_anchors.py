@@ -30,7 +30,7 @@ def test_they_depend_on_no_order() -> None:
 def test_they_are_found_in_another_graph_with_their_labels() -> None:
     anchors = anchors_of(np.arange(40))
     nodes = np.arange(39, 9, -1)
-    rows, labels = anchors.find(GRAPH.subgraph(nodes))
+    rows, labels = anchors.find(fingerprints(GRAPH.subgraph(nodes)))
     assert 0 < len(rows) < 10
     assert np.array_equal(labels, GRAPH.labels[nodes[rows]])
     assert set(HASHES[nodes[rows]]) == set(anchors.hashes) & set(HASHES[nodes])
@@ -41,7 +41,7 @@ def test_nodes_with_equal_features_are_not_told_apart_and_left_out() -> None:
     doubled = GRAPH.subgraph(np.arange(40))
     assert doubled.features is not None
     doubled.features[3] = doubled.features[4]
-    rows, _ = anchors.find(doubled)
+    rows, _ = anchors.find(fingerprints(doubled))
     assert len(rows) == 38
     assert not {3, 4} & set(rows.tolist())
 
@@ -51,4 +51,4 @@ def test_dropped_nodes_are_gone_and_bytes_are_counted() -> None:
     anchors.remove(anchors.hashes[:3])
     assert len(anchors.hashes) == len(anchors.labels) == 7
     assert anchors.memory().bytes == sum(value.numpy().nbytes for value in anchors.state().values()) == 7 * 12
-    assert len(Anchors(5).find(GRAPH)[0]) == 0
+    assert len(Anchors(5).find(fingerprints(GRAPH))[0]) == 0

@@ -153,3 +153,11 @@ def test_moved_classes_merge_as_those_of_the_other() -> None:
     wanted.add([(codes, places[labels])])
     assert_same_bits(mine.state(), wanted.state())
     assert_same_bits(other.state(), before)
+
+
+@pytest.mark.parametrize("width", [None, 3])
+def test_the_moment_is_made_of_scatter_and_means(width: int | None) -> None:
+    statistics = summed(rows(2))
+    means = statistics.means(1, width)
+    dense = 3 * statistics.scatter(1, width) + means.T @ means
+    np.testing.assert_allclose(np.tril(statistics.moment(1, 3, width)), np.tril(dense), rtol=1e-10)

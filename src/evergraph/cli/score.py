@@ -24,6 +24,14 @@ def score_command(
     orientation: Annotated[
         str | None, typer.Option(help="Sign of the Hodge potential: paper (the default) or opposite.")
     ] = None,
+    method: Annotated[
+        str | None,
+        typer.Option(help="How the Hodge potential is computed: memory or blocks; by size where none is named."),
+    ] = None,
+    memory: Annotated[
+        str | None,
+        typer.Option(help="Memory for the potential of a graph folder, such as 500MB; 2GB if none is given."),
+    ] = None,
     backbone: Annotated[str, typer.Option(help="Backbone of the model, for scores that need one.")] = "gcn",
     epochs: Annotated[int, typer.Option(help="Epochs of training, for scores that need a model.")] = 200,
     features: Features = None,
@@ -35,16 +43,20 @@ def score_command(
 ) -> None:
     """Score every node of a graph, all nodes and classes at once as one task."""
     from evergraph.config import assigned, parse_assignment
+    from evergraph.data.convert import parse_memory
     from evergraph.data.datasets import open_dataset
-    from evergraph.hodge import Orientation
+    from evergraph.hodge import DEFAULT_MEMORY, Orientation, Solving, named_method
     from evergraph.runs.config import RunConfig
     from evergraph.runs.scoring import score_graph
     from evergraph.scores import SCORES
 
-    if orientation is not None and SCORES.canonical(score) != "hps":
-        raise ConfigError(f"--orientation goes with --score hps, got --score {score} instead")
+    given = {"orientation": orientation, "method": method, "memory": memory}
+    for name, value in given.items():
+        if value is not None and SCORES.canonical(score) != "hps":
+            raise ConfigError(f"--{name} goes with --score hps, got --score {score} instead")
     if orientation not in (None, *(entry.value for entry in Orientation)):
         raise ConfigError(f"--orientation must be paper or opposite, got {orientation!r} instead")
+    solving = Solving(named_method(method), DEFAULT_MEMORY if memory is None else parse_memory(memory))
     if out.suffix not in WRITERS:
         raise ConfigError(f"--out must end in .csv or .parquet, got {out} instead")
     values = {
@@ -57,7 +69,7 @@ def score_command(
     _forbid_without_effect(sets)
     config = RunConfig.from_values(assigned(values, sets))
     graph = open_dataset(config.dataset, data_dir, progress=True)
-    scores = score_graph(graph, score, config, Orientation(orientation or "paper"))
+    scores = score_graph(graph, score, config, Orientation(orientation or "paper"), solving)
     columns = {**_named(graph), "score": scores.value}
     write_output(out, lambda path: WRITERS[out.suffix](path, columns))
     _print(graph, score, out, dict(scores.certificate), as_json=as_json)

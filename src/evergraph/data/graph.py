@@ -74,15 +74,18 @@ class Graph:
         return np.unique(self.labels)
 
     def subgraph(self, nodes: NDArray[np.int64]) -> "Graph":
-        """The graph induced on `nodes`, in that order, in time proportional to what is selected."""
+        """The graph induced on `nodes`, in that order, in time proportional to what is selected.
+
+        That of a graph on disk stays there; names of its nodes are found by their original_ids.
+        """
         return replace(
             self,
             adjacency=induced_adjacency(self.adjacency, nodes),
-            features=None if self.features is None else self.features[nodes],
+            features=None if self.features is None else _induced_rows(self.features, nodes),
             labels=self.labels[nodes],
             original_ids=self.original_ids[nodes],
             times=None if self.times is None else self.times[nodes],
-            node_names=None if self.node_names is None else self.node_names[nodes],
+            node_names=None if self.node_names is None or _is_on_disk(self) else self.node_names[nodes],
         )
 
 
@@ -97,6 +100,8 @@ def row_entries(matrix: sparse.csr_array, rows: NDArray[np.int64]) -> tuple[NDAr
 
 def induced_adjacency(adjacency: sparse.csr_array, nodes: NDArray[np.int64]) -> sparse.csr_array:
     """Rows and columns `nodes` of `adjacency`, without touching anything of the size of the whole graph."""
+    if not sparse.issparse(adjacency):  # on disk, where it stays
+        return adjacency.induced(nodes)
     entries, counts = row_entries(adjacency, nodes)
     order = np.argsort(nodes, kind="stable")
     ascending = nodes[order]
@@ -110,6 +115,16 @@ def induced_adjacency(adjacency: sparse.csr_array, nodes: NDArray[np.int64]) -> 
     result = csr(adjacency.data[entries[inside]], order[slot[inside]], indptr, (len(nodes), len(nodes)))
     result.sort_indices()
     return result
+
+
+def _is_on_disk(graph: Graph) -> bool:
+    return not sparse.issparse(graph.adjacency)
+
+
+def _induced_rows(features: Features, nodes: NDArray[np.int64]) -> Features:
+    if isinstance(features, np.ndarray) or sparse.issparse(features):
+        return features[nodes]
+    return features.induced(nodes)
 
 
 def make_graph(

@@ -1,13 +1,14 @@
 """Feature preprocessing."""
 
 from enum import Enum
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
 from evergraph.data.graph import Features
+from evergraph.data.on_disk import DiskFeatures, Scale
 
 
 class Preprocessing(Enum):
@@ -27,8 +28,23 @@ def preprocess(features: Features, how: Preprocessing, fit_rows: NDArray[np.int6
     """
     if how is Preprocessing.NONE:
         return features
+    if isinstance(features, DiskFeatures):
+        return cast("Features", features.scaled(_scale(features, how, fit_rows)))
     if how is Preprocessing.STANDARD:
         return _standard(features, fit_rows)
+    return _by_rows(features, how)
+
+
+def _scale(features: DiskFeatures, how: Preprocessing, fit_rows: NDArray[np.int64]) -> Scale:
+    """What is done to rows on disk when they are read."""
+    if how is not Preprocessing.STANDARD:
+        return lambda rows: np.asarray(_by_rows(rows, how))
+    sample = features[fit_rows]
+    mean, factor = _column_scale(sample)
+    return lambda rows: ((rows - mean) * factor).astype(np.float32)
+
+
+def _by_rows(features: Features, how: Preprocessing) -> Features:
     factor = _inverse(_row_norms(features, squared=how is Preprocessing.ROW_L2))
     if isinstance(features, np.ndarray):
         return features * factor[:, None]
@@ -58,10 +74,15 @@ def _row_norms(features: Features, *, squared: bool) -> NDArray[np.float32]:
 def _standard(features: Features, fit_rows: NDArray[np.int64]) -> Features:
     sample = features[fit_rows]
     if isinstance(sample, np.ndarray):
-        factor = _inverse(sample.std(axis=0, dtype=np.float64))
-        return ((features - sample.mean(axis=0, dtype=np.float64)) * factor).astype(np.float32)
+        mean, factor = _column_scale(sample)
+        return ((features - mean) * factor).astype(np.float32)
     factor = _inverse(_sparse_deviation(sample.astype(np.float64))).astype(np.float32)
     return sparse.csr_array(sparse.csr_array(features) @ sparse.diags_array(factor), dtype=np.float32)
+
+
+def _column_scale(sample: NDArray[np.float32]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The mean of each column, and 1 over its standard deviation."""
+    return sample.mean(axis=0, dtype=np.float64), _inverse(sample.std(axis=0, dtype=np.float64))
 
 
 def _sparse_deviation(sample: sparse.csr_array) -> NDArray[np.float64]:

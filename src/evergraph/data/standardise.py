@@ -3,11 +3,14 @@
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
 from scipy.sparse import csgraph
 
 from evergraph.config import Settings
 from evergraph.data.graph import Graph
-from evergraph.matrices import plain_adjacency
+from evergraph.hodge import mapped_components
+from evergraph.matrices import all_ones, plain_adjacency
 
 
 class Standardisation(Settings):
@@ -30,17 +33,24 @@ def standardise(graph: Graph, steps: Standardisation | None = None) -> Graph:
     )
     result = replace(graph, adjacency=adjacency, directed=graph.directed and not steps.undirected)
     if steps.largest_component:
-        count, component = csgraph.connected_components(adjacency, directed=False)
-        if count > 1:
-            result = result.subgraph(np.flatnonzero(component == np.bincount(component).argmax()))
+        sizes = np.bincount(component := _components(adjacency))
+        if len(sizes) > 1:
+            result = result.subgraph(np.flatnonzero(component == sizes.argmax()))
     return result
+
+
+def _components(adjacency: sparse.csr_array) -> NDArray[np.int32]:
+    """The component of each node, numbered by their first nodes."""
+    if isinstance(adjacency.indices, np.memmap):
+        return mapped_components(adjacency)
+    labels: NDArray[np.int32] = csgraph.connected_components(adjacency, directed=False)[1]
+    return labels
 
 
 def changes(before: Graph, after: Graph) -> tuple[str, ...]:
     """What standardisation took away that a person may have wanted, each with the switch that keeps it."""
     found = []
-    weights = before.adjacency.data
-    if np.any(weights != 1) and not np.any(after.adjacency.data != 1):
+    if not all_ones(before.adjacency.data) and all_ones(after.adjacency.data):
         found.append("edge weights are not used (--set dataset.standardise.unweighted=false keeps them)")
     loops, left = (int(np.count_nonzero(graph.adjacency.diagonal())) for graph in (before, after))
     if loops and not left:

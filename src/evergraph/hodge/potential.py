@@ -6,9 +6,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.sparse import csr_array
 
+from evergraph.errors import ConfigError
+from evergraph.hodge.block_potential import block_potential, find_in_blocks
 from evergraph.hodge.checks import Vector, as_graph, as_vector
+from evergraph.hodge.method import DEFAULT_MEMORY, Method, chosen_method
 from evergraph.hodge.operators import signed_adjacency, underlying_graph
-from evergraph.hodge.solve import Preconditioner, Solution, certify, solve_laplacian
+from evergraph.hodge.solve import Preconditioner, Solution, certify, check_limits, solve_laplacian
 
 
 class Orientation(Enum):
@@ -34,6 +37,8 @@ def hodge_potential(
     orientation: Orientation = Orientation.PAPER,
     start: ArrayLike | None = None,
     preconditioner: Preconditioner = Preconditioner.JACOBI,
+    method: Method | str | None = None,
+    memory: int = DEFAULT_MEMORY,
     tolerance: float = 1e-10,
     max_iterations: int = 10_000,
     must_converge: bool = True,
@@ -44,7 +49,28 @@ def hodge_potential(
     undirected graph, and div Ā counts the one-way edges out of a node minus those into it; edges that go both
     ways cancel, so a symmetric adjacency passed as directed has score zero. start: where the solve begins; for a
     graph that has grown, the score before (`grown_start`).
+
+    method: without one, BLOCKS for a memory-mapped adjacency of which MEMORY would need more than `memory` bytes,
+    else MEMORY. memory: what BLOCKS may use besides vectors of the size of the nodes.
     """
+    chosen = chosen_method(adjacency, method, memory)
+    if chosen is not Method.MEMORY:
+        check_limits(tolerance, max_iterations)
+        if preconditioner is not Preconditioner.JACOBI:
+            raise ConfigError(
+                f"method={chosen.value} takes the preconditioner jacobi, got {preconditioner.value} instead; "
+                "use method=memory"
+            )
+        solution = block_potential(
+            adjacency,
+            find_in_blocks(tolerance, max_iterations),
+            directed=directed,
+            sign=orientation.sign,
+            start=start,
+            memory=memory,
+            tolerance=tolerance,
+        )
+        return certify(solution, tolerance, must_converge)
     if directed:
         graph = underlying_graph(adjacency)
         flow = csr_array(graph.multiply(signed_adjacency(adjacency, directed=True)))
@@ -81,11 +107,18 @@ ENOUGH_TO_RANK = 1e-8
 
 
 def ranking_potential(
-    adjacency: csr_array, *, directed: bool = False, orientation: Orientation = Orientation.PAPER
+    adjacency: csr_array,
+    *,
+    directed: bool = False,
+    orientation: Orientation = Orientation.PAPER,
+    method: Method | str | None = None,
+    memory: int = DEFAULT_MEMORY,
 ) -> Solution:
     """The potential as exactly as it can be had: where float64 cannot reach 1e-10, at least ENOUGH_TO_RANK.
 
     Potentials that are large beside the degrees (long trees behind single edges) have rounding errors above 1e-10.
     """
-    solution = hodge_potential(adjacency, directed=directed, orientation=orientation, must_converge=False)
+    solution = hodge_potential(
+        adjacency, directed=directed, orientation=orientation, method=method, memory=memory, must_converge=False
+    )
     return solution if solution.residual <= ENOUGH_TO_RANK else certify(solution, ENOUGH_TO_RANK, True)

@@ -1,5 +1,6 @@
 """The certified solve of the singular Laplacian system."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 
@@ -8,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array, csr_matrix, diags_array
 
 from evergraph.errors import ConfigError, ConvergenceError
-from evergraph.hodge.cg import Precondition, jacobi, refine
+from evergraph.hodge.cg import Apply, Iterate, Precondition, jacobi, refine
 from evergraph.hodge.checks import Vector, as_node_weights, as_undirected, as_vector
 from evergraph.hodge.components import Components, components_of
 from evergraph.hodge.operators import laplacian_of
@@ -113,10 +114,24 @@ def _solve(
     tolerance: float,
     limit: int,
 ) -> tuple[Vector, float, int]:
-    """Return the solution, its residual and the iterations of the symmetric system, all components in one run.
+    """Return the solution, its residual and the iterations of a symmetric system in memory."""
+
+    def find(unit: Vector, first: Vector) -> Iterate:
+        with_multigrid = method is Preconditioner.MULTIGRID
+        precondition = _multigrid(system, components) if with_multigrid else jacobi(system.diagonal())
+        return refine(system.__matmul__, precondition, unit, goal=tolerance, limit=limit, start=first)
+
+    return solve_components(system.__matmul__, components, rhs, start, find)
+
+
+def solve_components(
+    apply: Apply, components: Components, rhs: Vector, start: Vector, find: Callable[[Vector, Vector], Iterate]
+) -> tuple[Vector, float, int]:
+    """Return the solution, its residual and the iterations of a symmetric system, all components in one run.
 
     The system is block diagonal, so each component's right side is scaled to norm 1 and its solution scaled back:
-    every component's residual counts, whatever the size of its right side.
+    every component's residual counts, whatever the size of its right side. find: from the scaled right side and the
+    scaled start to the solution.
     """
     peak = float(np.abs(rhs).max(initial=0.0)) or 1.0
     projected = components.project(rhs / peak)
@@ -127,11 +142,9 @@ def _solve(
     first = np.divide(components.project(start), factor * peak, out=np.zeros_like(rhs), where=factor > 0.0)
     if not unit.any():
         return unit, 0.0, 0
-    with_multigrid = method is Preconditioner.MULTIGRID
-    precondition = _multigrid(system, components) if with_multigrid else jacobi(system.diagonal())
-    found = refine(system.__matmul__, precondition, unit, goal=tolerance, limit=limit, start=first)
+    found = find(unit, first)
     value = components.project(found.value)
-    residual = components.norms(unit - system @ value).max()
+    residual = components.norms(unit - apply(value)).max()
     return value * factor * peak, float(residual), found.iterations
 
 

@@ -157,10 +157,11 @@ class Analytic(StatisticsLearner):
 
     def learn(self, task: TaskView, past: Sequence[TaskView], watch: Watch) -> None:
         with watch.phase("statistics"):
-            old, old_labels = self.anchors.find(task.graph)
+            hashes = fingerprints(task.graph)
+            old, old_labels = self.anchors.find(hashes)
             again = len(old) > len(self.anchors.hashes) / 2  # a few nodes may only look alike
-            self.anchors.add(fingerprints(task.graph)[task.train], task.train_labels)
-            here = self._anchored(task)
+            self.anchors.add(hashes[task.train], task.train_labels)
+            here = np.flatnonzero(np.isin(task.train, self.anchors.find(hashes)[0]))  # the new ones
             tested: list[Codes] = []
             self.statistics.add(self._passing(task, old, here, tested) if again else self._rows(task))
             self.statistics.widen(max(task.classes) + 1)
@@ -178,10 +179,6 @@ class Analytic(StatisticsLearner):
         for part, codes in self.features.on(task.graph).in_blocks(rows):
             tested.append(codes[:, wanted[(wanted >= part.start) & (wanted < part.stop)] - part.start])
             yield codes[:, : max(n_new - part.start, 0)], task.train_labels[part]
-
-    def _anchored(self, task: TaskView) -> NDArray[np.int64]:
-        """The positions among a task's training nodes of those that are anchors."""
-        return np.flatnonzero(np.isin(task.train, self.anchors.find(task.graph)[0]))
 
     def forget(self, task: TaskView) -> None:
         super().forget(task)

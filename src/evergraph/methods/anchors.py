@@ -7,8 +7,6 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from evergraph.data.graph import Graph
-from evergraph.methods.hop_features import fingerprints
 from evergraph.replay.usage import MemoryUsage
 
 
@@ -43,15 +41,18 @@ class Anchors:
         labels = other.labels.astype(np.int64)
         self.add(other.hashes, labels if places is None else places[labels])
 
-    def find(self, graph: Graph) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """The rows of a graph that are anchors, and their labels; nodes with equal features are left out."""
-        values, rows, times = np.unique(fingerprints(graph), return_index=True, return_counts=True)
-        _, inverse, uses = np.unique(self.hashes, return_inverse=True, return_counts=True)
-        single = uses[inverse] == 1
-        hashes, labels = self.hashes[single], self.labels[single]
+    def find(self, hashes: NDArray[np.uint64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The rows with these hashes that are anchors, and their labels; nodes with equal features are left out."""
+        if not len(self.hashes):
+            return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
+        values, inverse, uses = np.unique(self.hashes, return_inverse=True, return_counts=True)
         place = np.minimum(np.searchsorted(values, hashes), len(values) - 1)
-        known = (values[place] == hashes) & (times[place] == 1)
-        return rows[place[known]].astype(np.int64), labels[known].astype(np.int64)
+        rows = np.flatnonzero(values[place] == hashes)
+        times = np.bincount(place[rows], minlength=len(values))
+        row_of = np.zeros(len(values), dtype=np.int64)
+        row_of[place[rows]] = rows
+        known = (uses[inverse] == 1) & (times[inverse] == 1)
+        return row_of[inverse[known]], self.labels[known].astype(np.int64)
 
     def memory(self) -> MemoryUsage:
         """The bytes of hashes and labels."""

@@ -6,8 +6,9 @@ must be, and floats take over where it is missing, slower or wrong: the bits are
 """
 
 import time
-from collections.abc import Callable, Sequence
-from functools import cache, partial
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -28,34 +29,54 @@ TRIAL = (1024, 512)
 """Rows and columns of the product by which the two ways are compared, once in a process."""
 
 
-def add_grams(totals: list[NDArray[np.float64]], codes: NDArray[np.uint8]) -> None:
-    """Add Σ φφᵀ of the rows of every map to the lower triangle of its total.
+def add_grams(totals: Sequence[NDArray[Any]], codes: NDArray[np.uint8], sign: int = 1) -> None:
+    """Add Σ φφᵀ of the rows of every map to its total, or take it off: the lower triangle, packed row by row.
 
-    codes: (maps, rows, width), entries up to 127. What is above the diagonal of a total means nothing.
+    codes: (maps, rows, width), entries up to 127.
     """
-    add = _add_by_bytes if codes.shape[2] >= PANEL and _bytes_are_faster() else _add_by_floats
-    in_threads(lambda index: add(totals[index], codes[index]), range(len(totals)))
+    products = _by_bytes if codes.shape[2] >= PANEL and _bytes_are_faster() else _by_floats
+    in_threads(lambda index: _add(totals[index], products(codes[index]), sign), range(len(totals)))
 
 
-def _add_by_floats(total: NDArray[np.float64], codes: Codes) -> None:
-    """numpy's product lets other threads go on meanwhile, which scipy's `ssyrk` does not."""
+def ends(width: int) -> list[int]:
+    """Where each row of a packed lower triangle ends."""
+    rows = np.arange(1, width + 1)
+    found: list[int] = (rows * (rows + 1) // 2).tolist()
+    return found
+
+
+def _add(total: NDArray[Any], products: Iterator[tuple[int, NDArray[Any]]], sign: int) -> None:
+    change = np.add if sign > 0 else np.subtract
+    for start, product in products:
+        for row, values in enumerate(product, start):
+            here = total[row * (row + 1) // 2 :][: row + 1]
+            change(here, values[: row + 1], out=here, casting="unsafe")  # whole numbers, whatever holds them
+
+
+def _by_floats(codes: Codes) -> Iterator[tuple[int, NDArray[Any]]]:
+    """Panels of rows of the Gram matrix up to its diagonal: the first row of each, and the panel.
+
+    numpy's product lets other threads go on meanwhile, which scipy's `ssyrk` does not.
+    """
     for start in range(0, len(codes), BLOCK):
         block = codes[start : start + BLOCK].astype(np.float32)
-        total += block.T @ block
+        for panel in range(0, codes.shape[1], PANEL):
+            yield panel, block[:, panel : panel + PANEL].T @ block[:, : panel + PANEL]
 
 
-def _add_by_bytes(total: NDArray[np.float64], codes: Codes) -> None:
+def _by_bytes(codes: Codes) -> Iterator[tuple[int, NDArray[Any]]]:
+    """The same panels."""
     for start in range(0, len(codes), LARGE_BLOCK):
         block = codes[start : start + LARGE_BLOCK]
         row_sums = np.zeros(len(block))
-        for panel in range(0, len(total), PANEL):
+        for panel in range(0, codes.shape[1], PANEL):
             left, right = block[:, panel : panel + PANEL], block[:, : panel + PANEL]
             wide = left.astype(np.float64)
             row_sums += wide.sum(axis=1)
             product: NDArray[Any] = _product_of_bytes(left, right)
             if not np.array_equal(product.sum(axis=1, dtype=np.int64), row_sums @ wide):  # LᵀR 1 = Lᵀ(R 1)
                 product = wide.T @ right.astype(np.float64)
-            total[panel : panel + PANEL, : panel + PANEL] += product
+            yield panel, product
 
 
 def _product_of_bytes(left: Codes, right: Codes) -> NDArray[np.int32]:
@@ -72,16 +93,15 @@ def _bytes_are_faster() -> bool:
         return False
     rows, columns = TRIAL
     trial = (np.arange(rows * columns, dtype=np.int64) * 37 % 128).astype(np.uint8).reshape(TRIAL)
-    total = np.zeros((columns, columns))
-    ways = (_add_by_bytes, _add_by_floats)
+    ways = [lambda way=way: deque(way(trial), 0) for way in (_by_bytes, _by_floats)]
     try:
-        ((by_bytes, by_floats),) = in_threads(lambda _: _seconds([partial(way, total, trial) for way in ways]), [0])
+        ((by_bytes, by_floats),) = in_threads(lambda _: _seconds(ways), [0])
         return by_bytes < by_floats
     except RuntimeError:  # other kinds of numbers, or no such product on this processor
         return False
 
 
-def _seconds(ways: Sequence[Callable[[], None]]) -> list[float]:
+def _seconds(ways: Sequence[Callable[[], object]]) -> list[float]:
     """Of each way the fastest of three calls, in turn: a first one may have to set something up."""
     taken: list[list[float]] = [[] for _ in ways]
     for _ in range(3):

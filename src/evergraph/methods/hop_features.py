@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from evergraph.data.graph import Graph
+from evergraph.data.on_disk import DiskFeatures, DiskSteps, Remembered, disk_adjacency, is_on_disk
 from evergraph.errors import DataError
 from evergraph.seeding import Purpose, numpy_generator
 from evergraph.threads import in_threads
@@ -50,25 +51,36 @@ class HopFeatures:
         self.width = width
         self.seed = seed
         self._drawn: dict[tuple[int, int], NDArray[np.float32]] = {}
+        self._on_disk = Remembered()
         self.reach = max(hop for one in self.hops for hop in one)
 
     def __call__(self, graph: Graph, rows: NDArray[np.int64]) -> Codes:
         """φ of some rows of a graph."""
         return self.on(graph)(rows)
 
-    def on(self, graph: Graph) -> "_OnGraph":
+    def on(self, graph: Graph) -> "OnGraph":
         """The map on one graph, from rows to φ: what they share is computed once."""
         if graph.features is None:
             raise DataError("features are wanted, got a graph without them instead; derive some from the graph")
+        if is_on_disk(graph):
+            return self._late_on_disk(graph)
         step, features = propagation(graph), _denser(graph.features)
         if isinstance(features, np.ndarray) and self._cheaper_late(graph, step.nnz):
             return _Late(self, _hops(step, features, self.reach))
         return _Early(self, step, features)
 
+    def _late_on_disk(self, graph: Graph) -> "_Late":
+        """One pass over the graph for each hop, which goes to disk where it is large."""
+        adjacency = disk_adjacency(graph)
+        steps, hops = self._on_disk.of(adjacency, lambda: (DiskSteps(adjacency), [graph.features]))
+        while len(hops) <= self.reach:
+            hops.append(steps.times(hops[-1]))
+        return _Late(self, hops)
+
     def only(self, index: int) -> "HopFeatures":
         """The same map for one of its sets of hops."""
         one = HopFeatures([self.hops[index]], self.width, self.seed)
-        one._drawn = self._drawn
+        one._drawn, one._on_disk = self._drawn, self._on_disk
         return one
 
     def omega(self, n_features: int, index: int) -> NDArray[np.float32]:
@@ -94,7 +106,7 @@ class HopFeatures:
         return late < early
 
 
-class _OnGraph(ABC):
+class OnGraph(ABC):
     """The map on one graph."""
 
     at_once: ClassVar[int]
@@ -112,11 +124,15 @@ class _OnGraph(ABC):
         return np.concatenate([np.zeros((0, columns.shape[1]), dtype=columns.dtype), *found])
 
     @abstractmethod
+    def only(self, index: int) -> "OnGraph":
+        """The same for one of the sets of hops."""
+
+    @abstractmethod
     def __call__(self, rows: NDArray[np.int64]) -> Codes:
         """φ of some rows."""
 
 
-class _Early(_OnGraph):
+class _Early(OnGraph):
     """First Ω, then the hops, for wide or sparse features; each call passes over the whole graph."""
 
     at_once = 65_536
@@ -125,6 +141,9 @@ class _Early(_OnGraph):
         self.map = features
         self.step = step
         self.inputs = inputs
+
+    def only(self, index: int) -> "_Early":
+        return _Early(self.map.only(index), self.step, self.inputs)
 
     def __call__(self, rows: NDArray[np.int64]) -> Codes:
         own = self.map
@@ -158,14 +177,18 @@ class _Early(_OnGraph):
         return codes
 
 
-class _Late(_OnGraph):
+class _Late(OnGraph):
     """First the hops, then Ω, for few features: ‖Ωᵀx‖² = xᵀ ΩΩᵀ x, and u = Ωᵀ Σ_h x_h / ‖Ωᵀx_h‖ is one product."""
 
     at_once = 16_384
 
-    def __init__(self, features: HopFeatures, hops: list[NDArray[np.float32]]):
+    def __init__(self, features: HopFeatures, hops: list[Any]):
+        """hops: X, ÂX, …, each of which gives rows when it is asked for them."""
         self.map = features
         self.hops = hops
+
+    def only(self, index: int) -> "_Late":
+        return _Late(self.map.only(index), self.hops)
 
     @cached_property
     def gram(self) -> NDArray[np.float64]:
@@ -274,7 +297,13 @@ def _inverse_lengths(values: NDArray[np.float32]) -> NDArray[np.float32]:
 
 def fingerprints(graph: Graph) -> NDArray[np.uint64]:
     """A hash of each node's own features, by which a node that was seen before is known again."""
-    matrix = sparse.csr_array(graph.features)
+    features: object = graph.features
+    if isinstance(features, DiskFeatures):
+        return np.concatenate([_row_hashes(sparse.csr_array(rows)) for _, rows in features.blocks()])
+    return _row_hashes(sparse.csr_array(graph.features))
+
+
+def _row_hashes(matrix: sparse.csr_array) -> NDArray[np.uint64]:
     bits = matrix.data.astype(np.float32).view(np.uint32).astype(np.uint64)
     mixed = mix(bits ^ (matrix.indices.astype(np.uint64) << np.uint64(32)))
     ends = np.concatenate([np.zeros(1, dtype=np.uint64), np.cumsum(mixed, dtype=np.uint64)])

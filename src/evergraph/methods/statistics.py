@@ -13,10 +13,11 @@ from typing import Any, Self, TypeAlias
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from scipy.linalg import blas
 from torch import Tensor
 
 from evergraph.errors import DataError
-from evergraph.methods.gram import BLOCK, PANEL, add_grams
+from evergraph.methods.gram import BLOCK, PANEL, add_grams, ends
 from evergraph.methods.hop_features import Codes
 from evergraph.replay.usage import MemoryUsage
 from evergraph.threads import in_threads
@@ -88,6 +89,13 @@ class Statistics(ABC):
     def scatter(self, index: int, width: int | None = None) -> Matrix:
         """The within-class covariance (G - Σ_c q_c q_cᵀ / n_c) / n of map `index`; the first features only."""
 
+    def moment(self, index: int, share: float, width: int | None = None) -> Matrix:
+        """share · scatter + Σ_c μ_c μ_cᵀ of map `index`; the first features only; above the diagonal anything."""
+        means, total = self.means(index, width), self.scatter(index, width)
+        total *= share
+        total += means.T @ means
+        return total
+
     @abstractmethod
     def arrays(self) -> dict[str, NDArray[Any]]:
         """What is kept, by name."""
@@ -124,7 +132,7 @@ class ClassStatistics(Statistics):
         self._gram: list[NDArray[Any]] = []
         self._diagonal: list[Matrix] = []
         if gram:
-            self._keep([np.zeros(width * (width + 1) // 2) for _ in range(maps)])
+            self._keep([np.zeros(width * (width + 1) // 2, dtype=np.int64) for _ in range(maps)])
 
     def add(self, blocks: Blocks) -> None:
         self._change(blocks, 1)
@@ -144,26 +152,19 @@ class ClassStatistics(Statistics):
         """Add all rows to the sums, or take them out; a fault in the middle leaves the sums as they were."""
         counts = np.zeros(self.n_classes, dtype=np.int64)
         sums = np.zeros(self.sums.shape, dtype=np.int64)
-        grams = [np.zeros((self.width, self.width)) for _ in self._gram]
+        grams = in_threads(self._summands, range(len(self._gram)))
         for codes, labels in blocks:
             more = max(int(labels.max(initial=-1)) + 1 - len(counts), 0)
             counts, sums = np.pad(counts, (0, more)), np.pad(sums, ((0, 0), (0, more), (0, 0)))
             counts += np.bincount(labels, minlength=len(counts))
-            _add_rows(grams, sums, codes, labels)
+            _add_class_sums(sums, codes, labels)
+            add_grams(grams, codes, sign)
         if sign < 0:
             self._check_learned(counts)
-        triangles = in_threads(lambda index: self._triangle_with(index, grams[index], sign), range(len(grams)))
         self.widen(len(counts))
         self.counts = self.counts + sign * counts
         self._set_sums(self.sums.astype(np.int64) + sign * sums)
-        self._keep(triangles)
-
-    def _triangle_with(self, index: int, gram: Matrix, sign: int) -> NDArray[np.float64]:
-        """The lower triangle of the Gram matrix of map `index` with more rows, or fewer."""
-        packed = _packed(gram)
-        packed *= sign
-        packed += self._unpacked(index)
-        return packed
+        self._keep(grams)
 
     def merge(self, other: Statistics) -> None:
         if not isinstance(other, ClassStatistics) or self._shape() != other._shape():
@@ -171,9 +172,7 @@ class ClassStatistics(Statistics):
             raise DataError(
                 f"statistics of (maps, width, precision) {self._shape()} are wanted, got {came} instead"
             )
-        grams = [
-            self._unpacked(index).astype(np.float64) + other._unpacked(index) for index in range(len(self._gram))
-        ]
+        grams = [self._summands(index) + other._summands(index) for index in range(len(self._gram))]
         self.widen(other.n_classes)
         room = self.n_classes - other.n_classes
         self.counts = self.counts + np.pad(other.counts, (0, room))
@@ -216,19 +215,32 @@ class ClassStatistics(Statistics):
         whole *= scale[:, None] * scale / (LEVELS[self.precision][1] * total)
         return whole
 
+    def moment(self, index: int, share: float, width: int | None = None) -> Matrix:
+        if not self.exact:
+            return super().moment(index, share, width)
+        width = min(width or self.width, self.width)
+        share /= max(int(self.counts.sum()), 1)
+        means = self.means(index, width)
+        whole = np.zeros((width, width))  # G, then one product that takes off and adds what the classes do
+        for row, end in enumerate(ends(width)):
+            np.multiply(self._gram[index][end - row - 1 : end], share, out=whole[row, : row + 1])
+        weights = (1 - share * self.counts)[:, None] * means
+        return np.asarray(blas.dgemm(1.0, means.T, weights, beta=1.0, c=whole.T, overwrite_c=1).T)
+
     def gram(self, index: int) -> Matrix:
         """G of map `index`."""
         return self.scatter(index) * max(int(self.counts.sum()), 1) + self._between(index, self.width)
 
-    def _unpacked(self, index: int) -> NDArray[Any]:
-        """The lower triangle of the Gram matrix of map `index`, as numbers that can be added."""
-        return self._gram[index] if self.precision is Precision.EXACT else _packed(self.gram(index))
+    def _summands(self, index: int) -> NDArray[Any]:
+        """The lower triangle of the Gram matrix of map `index`, a copy to which others can be added."""
+        return self._gram[index].astype(np.int64) if self.exact else _packed(self.gram(index))
 
-    def _keep(self, triangles: list[NDArray[np.float64]]) -> None:
+    def _keep(self, triangles: list[NDArray[Any]]) -> None:
         """Keep these lower triangles of Gram matrices, in the precision asked for."""
-        if self.precision is Precision.EXACT:
-            exact = np.result_type(*(_whole(part) for part in triangles), np.int32)
-            self._gram = [part.astype(exact) for part in triangles]
+        if self.exact:
+            kinds = in_threads(lambda index: _whole(triangles[index]), range(len(triangles)))
+            exact = np.result_type(*kinds, np.int32)
+            self._gram = in_threads(lambda index: triangles[index].astype(exact), range(len(triangles)))
             return
         kind, top = LEVELS[self.precision]
         self._gram, self._diagonal = [], []
@@ -259,32 +271,23 @@ def scattered(values: NDArray[Any], places: NDArray[np.int64], axis: int) -> NDA
     return moved
 
 
-def _add_rows(grams: list[Matrix], sums: NDArray[np.int64], codes: Codes, labels: NDArray[np.int64]) -> None:
-    """Add rows to the sums of every map; the maps side by side."""
-    in_threads(lambda index: _add_class_sums(sums[index], codes[index], labels), range(len(codes)))
-    if grams:
-        add_grams(grams, codes)
+def _add_class_sums(totals: NDArray[np.int64], codes: Codes, labels: NDArray[np.int64]) -> None:
+    """Add Σ φ over the rows of each class, of every map; products of blocks with 0 and 1 are exact in 32 bits."""
 
+    def add(index: int) -> None:
+        for start in range(0, len(labels), BLOCK):
+            present, place = np.unique(labels[start : start + BLOCK], return_inverse=True)
+            members = (place == np.arange(len(present))[:, None]).astype(np.float32)
+            block = codes[index, start : start + BLOCK].astype(np.float32)
+            totals[index, present] += (members @ block).astype(np.int64)
 
-def _add_class_sums(total: NDArray[np.int64], codes: NDArray[np.uint8], labels: NDArray[np.int64]) -> None:
-    """Add Σ φ over the rows of each class; products of blocks with 0 and 1 are exact in 32 bits."""
-    for start in range(0, len(codes), BLOCK):
-        present, place = np.unique(labels[start : start + BLOCK], return_inverse=True)
-        members = (place == np.arange(len(present))[:, None]).astype(np.float32)
-        total[present] += (members @ codes[start : start + BLOCK].astype(np.float32)).astype(np.int64)
-
-
-def _ends(width: int) -> list[int]:
-    """Where each row of a packed lower triangle ends."""
-    rows = np.arange(1, width + 1)
-    ends: list[int] = (rows * (rows + 1) // 2).tolist()
-    return ends
+    in_threads(add, range(len(codes)))
 
 
 def _packed(matrix: Matrix) -> NDArray[np.float64]:
     """The lower triangle row by row, so that the first features of a map come first."""
     packed = np.empty(len(matrix) * (len(matrix) + 1) // 2)
-    for row, end in enumerate(_ends(len(matrix))):
+    for row, end in enumerate(ends(len(matrix))):
         packed[end - row - 1 : end] = matrix[row, : row + 1]
     return packed
 
@@ -292,7 +295,7 @@ def _packed(matrix: Matrix) -> NDArray[np.float64]:
 def _whole_matrix(packed: NDArray[np.float64], width: int) -> Matrix:
     """The symmetric matrix of a packed lower triangle."""
     whole = np.zeros((width, width))
-    for row, end in enumerate(_ends(width)):
+    for row, end in enumerate(ends(width)):
         whole[row, : row + 1] = packed[end - row - 1 : end]
     for start in range(0, width, PANEL):  # mirrored in squares, which is faster than column by column
         end = min(start + PANEL, width)

@@ -12,10 +12,11 @@ from torch import Tensor
 
 from evergraph.config import Settings
 from evergraph.data.graph import Graph
+from evergraph.data.on_disk import is_on_disk
 from evergraph.data.stream import TaskView
 from evergraph.errors import DataError, StoreError
 from evergraph.methods.base import Kept, Learner
-from evergraph.methods.hop_features import STEP, Codes, HopFeatures
+from evergraph.methods.hop_features import STEP, Codes, HopFeatures, OnGraph
 from evergraph.methods.statistics import Blocks, Matrix, Statistics
 from evergraph.replay.usage import MemoryUsage
 from evergraph.training.net import Net
@@ -115,9 +116,12 @@ class StatisticsLearner(Learner):
 
     def logits(self, graph: Graph, rows: NDArray[np.int64] | None = None) -> Tensor:
         every = np.arange(graph.n_nodes) if rows is None else rows
+        return self._times(self.features.only(self.used_map).on(graph), every)
+
+    def _times(self, on: OnGraph, rows: NDArray[np.int64]) -> Tensor:
+        """The logits of rows, whose φ are never in memory together."""
         columns, offsets = self.linear
-        found = self.features.only(self.used_map).on(graph).times(every, columns)
-        return torch.as_tensor(found - offsets, dtype=torch.float32)
+        return torch.as_tensor(on.times(rows, columns) - offsets, dtype=torch.float32)
 
     def lasting_inputs(self, graph: Graph, rows: NDArray[np.int64]) -> NDArray[Any]:
         return self.features(graph, rows).transpose(1, 0, 2)
@@ -138,5 +142,9 @@ class StatisticsLearner(Learner):
         self.changed()
 
     def outputs(self, graph: Graph, rows: NDArray[np.int64] | None = None) -> Callable[[], Tensor]:
-        codes = self.features(graph, np.arange(graph.n_nodes) if rows is None else rows)
+        every = np.arange(graph.n_nodes) if rows is None else rows
+        if is_on_disk(graph):
+            on = self.features.on(graph)
+            return lambda: self._times(on.only(self.used_map), every)
+        codes = self.features(graph, every)
         return lambda: torch.as_tensor(self.scores(codes), dtype=torch.float32)

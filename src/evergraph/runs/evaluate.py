@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor
 
+from evergraph.data.on_disk import MOST_ROWS, is_on_disk
 from evergraph.data.stream import TEST, VAL, Protocol, Setting, Task, TaskStream
 from evergraph.methods.base import Learner
 
@@ -38,7 +39,7 @@ class Evaluator:
     def __init__(self, stream: TaskStream, learner: Learner):
         self.stream = stream
         self.learner = learner
-        self._local: list[_Prepared] = []
+        self._local: list[list[_Prepared]] = []
 
     def __call__(self, now: int) -> dict[Protocol, Correct]:
         """Counts after learning task `now`: each task in its own graph, and all tasks in the graph known by now."""
@@ -46,12 +47,12 @@ class Evaluator:
             self._local.append(self._prepare([self.stream.alone(len(self._local))]))
         whole = self._prepare(self.stream.together(now))
         return {
-            Protocol.TASK_GRAPHS: self._count(self._local[: now + 1], now),
-            Protocol.WHOLE_GRAPH: self._count([whole], now),
+            Protocol.TASK_GRAPHS: self._count([part for parts in self._local[: now + 1] for part in parts], now),
+            Protocol.WHOLE_GRAPH: self._count(whole, now),
         }
 
-    def _prepare(self, tasks: list[Task]) -> _Prepared:
-        """The validation and test nodes of tasks that share one graph."""
+    def _prepare(self, tasks: list[Task]) -> list[_Prepared]:
+        """The validation and test nodes of tasks that share one graph; in blocks where it is on disk."""
         graph = tasks[0].graph
         task_of = np.full(graph.n_nodes, -1)
         is_test = np.zeros(graph.n_nodes, dtype=bool)
@@ -59,7 +60,12 @@ class Evaluator:
             task_of[task.val] = task_of[task.test] = task.index
             is_test[task.test] = True
         rows = np.flatnonzero(task_of >= 0)
-        return _Prepared(self.learner.outputs(graph, rows), graph.labels[rows], task_of[rows], is_test[rows])
+        at_once = MOST_ROWS if is_on_disk(graph) else max(len(rows), 1)
+        blocks = [rows[start : start + at_once] for start in range(0, len(rows), at_once)]
+        return [
+            _Prepared(self.learner.outputs(graph, block), graph.labels[block], task_of[block], is_test[block])
+            for block in blocks
+        ]
 
     def _count(self, parts: list[_Prepared], now: int) -> Correct:
         cells, n_classes = self.stream.cells, self.stream.n_classes

@@ -2,19 +2,22 @@
 
 import hashlib
 import platform
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import scipy
 import torch
+from numpy.typing import NDArray
 from scipy import sparse
 
 import evergraph
 from evergraph.data.datasets import DatasetConfig, is_path, source_digest
 from evergraph.data.graph import Graph
+from evergraph.data.on_disk import DiskAdjacency, DiskFeatures, described, is_on_disk
 from evergraph.data.stream import TaskStream
 from evergraph.errors import ConfigError, DataError, StoreError
 from evergraph.methods import METHODS
@@ -59,6 +62,8 @@ def run(
             stream = open_stream(config, data_dir, progress=True)
         for message in (*stream.graph.remarks, *stream.messages):
             on_message(message)
+        if is_on_disk(stream.graph):
+            on_message(described(stream.graph))
         store = store or create_run(out, config)
         with store.locked():
             _learn_tasks(config, stream, data_record(stream, source), store, watch, peak)
@@ -174,12 +179,18 @@ def data_record(stream: TaskStream, source: str | None = None) -> DataRecord:
 def _fingerprint(graph: Graph) -> str:
     digest = hashlib.sha256()
     for part in (graph.adjacency, graph.labels, graph.features, graph.times):
-        if part is None:
-            continue
-        arrays = [part.indptr, part.indices, part.data] if isinstance(part, sparse.csr_array) else [part]
-        for array in arrays:
+        for array in () if part is None else _arrays(part):
             digest.update(np.ascontiguousarray(array).data)
     return digest.hexdigest()
+
+
+def _arrays(part: object) -> Iterable[NDArray[Any]]:
+    """What a matrix or an array is made of; of one on disk the same, in blocks."""
+    if isinstance(part, DiskAdjacency):
+        return part.arrays()
+    if isinstance(part, DiskFeatures):
+        return (rows for _, rows in part.blocks())
+    return [part.indptr, part.indices, part.data] if isinstance(part, sparse.csr_array) else [np.asarray(part)]
 
 
 def make_record(config: RunConfig, stream: TaskStream, tasks: list[TaskRecord]) -> Record:

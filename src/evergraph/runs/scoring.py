@@ -8,7 +8,7 @@ from evergraph.data.graph import GlobalIds, Graph, LocalIds
 from evergraph.data.preprocess import preprocess
 from evergraph.data.stream import TaskView
 from evergraph.errors import DataError
-from evergraph.hodge import Orientation
+from evergraph.hodge import Orientation, Solving
 from evergraph.methods.base import NoSettings
 from evergraph.methods.finetune import FineTune
 from evergraph.runs.build import make_net
@@ -19,11 +19,18 @@ from evergraph.watch import Watch
 
 
 def score_graph(
-    graph: Graph, score: str, config: RunConfig, orientation: Orientation = Orientation.PAPER
+    graph: Graph,
+    score: str,
+    config: RunConfig,
+    orientation: Orientation = Orientation.PAPER,
+    solving: Solving | None = None,
 ) -> NodeScores:
-    """A score of every node; a score that looks at a model gets one trained on all nodes first."""
+    """A score of every node; a score that looks at a model gets one trained on all nodes first.
+
+    orientation, solving: of the Hodge potential. Features are preprocessed for scores that need them.
+    """
     entry = SCORES[score]
-    task = one_task(graph, config)
+    task = one_task(graph, config, with_features=entry.needs_features or entry.needs_model)
     if graph.features is None and entry.needs_features:
         raise DataError(
             f"{graph.name} has no features, and the score {score} needs some; derive them with --features degree"
@@ -32,7 +39,7 @@ def score_graph(
     if entry.needs_model:
         FineTune(net, NoSettings()).learn(task, (), Watch())
     rng = numpy_generator(config.seeds.init, Purpose.SELECTION, 0)
-    scores = entry.score(ScoreContext(task, net, rng, orientation))
+    scores = entry.score(ScoreContext(task, net, rng, orientation, solving=solving or Solving()))
     if scores.value.shape != (graph.n_nodes,) or not np.isfinite(scores.value).all():
         raise DataError(
             f"the score {score} must be one finite number for each of the {graph.n_nodes} nodes, got others instead"
@@ -40,12 +47,12 @@ def score_graph(
     return scores
 
 
-def one_task(graph: Graph, config: RunConfig) -> TaskView:
+def one_task(graph: Graph, config: RunConfig, *, with_features: bool = True) -> TaskView:
     """The whole graph as a single task in which every node is a training node."""
     nodes = np.arange(graph.n_nodes)
     classes, labels = np.unique(graph.labels, return_inverse=True)
     features = graph.features
-    if features is not None:
+    if features is not None and with_features:
         features = preprocess(features, config.stream.preprocessing, nodes)
     whole = replace(graph, labels=labels.astype(np.int64), features=features)
     return TaskView(0, tuple(range(len(classes))), whole, GlobalIds(nodes), LocalIds(nodes))

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from evergraph.data.graph import Features
 from evergraph.data.stream import TaskView
-from evergraph.hodge import Orientation
+from evergraph.hodge import Orientation, Solving
 from evergraph.training.net import Net
 
 
@@ -32,7 +32,7 @@ class Scope(Enum):
 class ScoreContext:
     """The arguments of a score. `net` has learned the task; `rng` is the only source of randomness.
 
-    orientation, scope: of the Hodge potential; space, distance: of scores that compare nodes.
+    orientation, scope, solving: of the Hodge potential; space, distance: of scores that compare nodes.
     """
 
     task: TaskView
@@ -42,6 +42,7 @@ class ScoreContext:
     space: Space = Space.FEATURES
     distance: float = 0.5
     scope: Scope = Scope.TASK
+    solving: Solving = field(default_factory=Solving)
 
     def vectors(self) -> Features:
         """The training nodes as points: their features, or the input of the model's head."""

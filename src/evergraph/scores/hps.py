@@ -14,7 +14,13 @@ def hps_score(context: ScoreContext) -> NodeScores:
             raise ConfigError("scope=full needs the whole graph, got only a task; use scope=task")
         own = GlobalIds(task.node_ids[task.train])
         return NodeScores(-orientation.sign * task.whole_potential(own))
-    solution = ranking_potential(task.graph.adjacency, directed=task.graph.directed, orientation=orientation)
+    solution = ranking_potential(
+        task.graph.adjacency,
+        directed=task.graph.directed,
+        orientation=orientation,
+        method=context.solving.method,
+        memory=context.solving.memory,
+    )
     certificate = {name: getattr(solution, name) for name in ("residual", "iterations", "converged")}
     return NodeScores(solution.value[task.train], certificate)
 

@@ -57,6 +57,31 @@ def test_it_is_standardised_as_the_tables_are(folder: Path) -> None:
     assert found.remarks == wanted.remarks
 
 
+def undirected_folder(tmp_path: Path, pairs: list[tuple[int, int]], n: int = 12) -> Path:
+    """A graph folder of an undirected graph without weights."""
+    (tmp_path / "nodes.csv").write_text("id,label\n" + "".join(f"n{row},{row % 2}\n" for row in range(n)))
+    (tmp_path / "edges.csv").write_text("source,target\n" + "".join(f"n{i},n{j}\n" for i, j in pairs))
+    out = tmp_path / "undirected"
+    options = FileOptions(directed=False)
+    convert_tables(tmp_path / "edges.csv", tmp_path / "nodes.csv", out, options, Plan.of(10**8))
+    return out
+
+
+def test_what_needs_no_standardisation_stays_on_disk(tmp_path: Path) -> None:
+    ring = undirected_folder(tmp_path, [(node, (node + 1) % 12) for node in range(12)])
+    assert is_mapped(load_dataset(f"{ring}/").adjacency.indices)
+
+
+def test_the_largest_component_is_that_of_the_tables(tmp_path: Path) -> None:
+    pairs = [(9, 8), (8, 7), (3, 4), (4, 5), (1, 2)]  # two largest ones: the first counts
+    folder = undirected_folder(tmp_path, pairs)
+    found = load_dataset(f"{folder}/")
+    options = {"directed": False}
+    wanted = load_dataset(str(tmp_path / "edges.csv"), options=options)
+    assert found.original_ids.tolist() == wanted.original_ids.tolist() == [3, 4, 5]
+    assert found.remarks == wanted.remarks
+
+
 def test_the_digest_needs_only_the_manifest(folder: Path) -> None:
     before = source_digest(DatasetConfig(name=f"{folder}/"))
     assert before is not None

@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,9 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from evergraph.budget import current_budget
 from evergraph.data.graph import Graph
 from evergraph.data.graph_folder.manifest import MANIFEST, GraphManifest, parse_manifest
 from evergraph.data.graph_folder.npy import mapped, opened
+from evergraph.data.on_disk import bytes_in_memory, kept_on_disk
 from evergraph.errors import DataError
 
 MOST_MANIFEST_BYTES = 1 << 24
@@ -55,15 +58,12 @@ def read_folder(folder: Path) -> Graph:
     _check_index(folder, arrays["indptr.npy"], arrays["indices.npy"], manifest.nodes)
     _check_nodes(folder, arrays)
     _check_text(folder, arrays)
-    features, remarks = arrays.get("features.npy"), manifest.remarks
-    if features is not None and features.dtype == np.float16:
-        features = _widened(features)
-        remarks = (*remarks, "features are kept in 16 bits and are in memory in 32")
+    features = arrays.get("features.npy")
     names = {name: arrays.get(f"{name}.npy") for name in ("class_names", "feature_names", "node_names")}
     classes, columns = (
         None if found is None else tuple(found.tolist()) for found in (names["class_names"], names["feature_names"])
     )
-    return Graph(
+    graph = Graph(
         adjacency=_csr(arrays, manifest.nodes),
         features=features,
         labels=arrays["labels.npy"],
@@ -72,10 +72,16 @@ def read_folder(folder: Path) -> Graph:
         name=folder.resolve().name,
         class_names=classes,
         feature_names=columns,
-        remarks=remarks,
+        remarks=manifest.remarks,
         times=arrays.get("times.npy"),
         node_names=names["node_names"],
     )
+    if bytes_in_memory(graph) > current_budget().memory:
+        return kept_on_disk(graph, weighted=True, loops=True)
+    if features is not None and features.dtype == np.float16:
+        remark = "features are kept in 16 bits and are in memory in 32"
+        graph = replace(graph, features=_widened(features), remarks=(*graph.remarks, remark))
+    return graph
 
 
 def check_folder(folder: Path) -> Graph:
