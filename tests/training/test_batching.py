@@ -19,7 +19,7 @@ def test_what_fits_is_full_and_what_does_not_is_sampled() -> None:
         plan = make_plan("auto", (15, 10), 101 * MB)
     assert plan.batching == Batching(1024, (15, 10))
     assert plan.described() == (
-        "batches: sampled (batch 1,024, neighbours 15, 10); a step of the largest full batch takes about 101 MB, "
+        "batches: sampled (batch 1,024, neighbours 15, 10); a step with all nodes takes at most about 101 MB, "
         "more than the budget of 100 MB; results differ from those of full batches (train.batch=full)"
     )
 

@@ -6,16 +6,20 @@ the bits do not depend on it either.
 
 from collections.abc import Callable, Iterator
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from evergraph.backbones.input_product import InputProduct, as_input
 from evergraph.backbones.message import ModelInput
 from evergraph.backbones.sampling import Links, LocalGraph, local_input
+from evergraph.errors import DataError
 
+StepLayer: TypeAlias = Callable[[Tensor, LocalGraph], Tensor]
+"""From the values of the senders of a step of one block to those of its receivers."""
 BLOCK_FLOATS = 16 << 20
 """Numbers that a block of nodes gathers from its neighbours, at most, beside those of its first node."""
 HEARD_TWICE = 4
@@ -38,18 +42,30 @@ class Blocks:
             found[self.links.messages(block).senders] = True
         return np.flatnonzero(found)
 
-    def first_step(self, layer: Callable[[ModelInput], Tensor]) -> Tensor:
-        """A layer on the features, of all nodes in `heard`: (heard, width)."""
-        width = _numbers_of_a_node(self.links)
-        parts = cut(self.heard, (self.links.degrees[self.heard] + 1) * width)
-        return torch.cat([layer(local_input(self.links, block, self.device, (None,))) for block in parts])
+    def inputs(self, layer: Callable[[InputProduct], Tensor]) -> Tensor:
+        """A layer that sees the features of one node at a time, of all nodes of the graph: (nodes, width)."""
+        features = self.links.graph.features
+        if features is None:
+            raise DataError(f"{self.links.graph.name} has no features, and a backbone needs some")
+        nodes = np.arange(features.shape[0])
+        parts = cut(nodes, np.full(len(nodes), _numbers_of_a_node(self.links)))
+        return torch.cat([layer(as_input(features[part], self.device)) for part in parts])
 
-    def last_step(self, below: Tensor, layer: Callable[[Tensor, LocalGraph], Tensor]) -> Tensor:
+    def first_step(self, below: Tensor, layer: StepLayer) -> Tensor:
+        """A layer on `below`, the values of all nodes, of the nodes in `heard`: (heard, width)."""
+        return self._step(self.heard, np.arange(len(below)), below, layer)
+
+    def last_step(self, below: Tensor, layer: StepLayer) -> Tensor:
         """A layer on `below`, the values of the nodes in `heard`, of `rows`: (rows, width)."""
+        return self._step(self.rows, self.heard, below, layer)
+
+    def _step(
+        self, receivers: NDArray[np.int64], senders: NDArray[np.int64], below: Tensor, layer: StepLayer
+    ) -> Tensor:
         parts = []
-        for block in cut(self.rows, (self.links.degrees[self.rows] + 1.0) * below.shape[1]):
+        for block in cut(receivers, (self.links.degrees[receivers] + 1.0) * below.shape[1]):
             graph = LocalGraph(self.links, block, self.device, (None,))
-            at = torch.as_tensor(np.searchsorted(self.heard, graph.nodes), device=self.device)
+            at = torch.as_tensor(np.searchsorted(senders, graph.nodes), device=self.device)
             parts.append(layer(below[at], graph))
         return torch.cat(parts)
 

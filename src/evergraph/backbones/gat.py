@@ -56,7 +56,10 @@ class GAT(Backbone):
 
     def hidden(self, x: NodeFeatures, graph: MessageGraph) -> Tensor:
         """The first layer's output on the nodes of frontier[1]."""
-        z = self.first.multiply(self.input_product(x).dropped(self.dropout))
+        return self._attended(self.first.multiply(self.input_product(x).dropped(self.dropout)), graph)
+
+    def _attended(self, z: Tensor, graph: MessageGraph) -> Tensor:
+        """The first layer's output, from W h (nodes, heads * width) of the senders."""
         to, sent = (side.t().contiguous() for side in self.sides(z, graph))
         factors = self.dropout.factors(self.heads, graph.pattern(1).n_entries, z.device)
         by_head = z.view(-1, self.heads, self.width).transpose(0, 1).contiguous()
@@ -85,14 +88,16 @@ class GAT(Backbone):
         return self.head.attended(z, z, graph, self.slope, self.dropout) + self.head.bias
 
     def in_blocks(self, blocks: Blocks, *, head: bool) -> Tensor:
-        if not head:
-            hidden = blocks.first_step(lambda inputs: self.hidden(*inputs))
-            return blocks.last_step(hidden, lambda below, graph: self._last(below @ self.head.weight, below, graph))
-        sent = blocks.first_step(lambda inputs: self.hidden(*inputs) @ self.head.weight)
-        return blocks.last_step(sent, lambda below, graph: self._last(below, below, graph) + self.head.bias)
+        def first(z: Tensor, graph: MessageGraph) -> Tensor:
+            hidden = self._attended(z, graph)
+            return hidden @ self.head.weight if head else hidden
 
-    def _last(self, z: Tensor, dense: Tensor, graph: MessageGraph) -> Tensor:
-        return self.head.attended(z, dense, graph, self.slope, self.dropout)
+        def last(below: Tensor, graph: MessageGraph) -> Tensor:
+            if head:
+                return self.head.attended(below, below, graph, self.slope, self.dropout) + self.head.bias
+            return self.head.attended(below @ self.head.weight, below, graph, self.slope, self.dropout)
+
+        return blocks.last_step(blocks.first_step(blocks.inputs(self.first.multiply), first), last)
 
     def hidden_layer(self, inputs: ModelInput) -> Tensor:
         return self.hidden(*inputs)[inputs.graph.own(2)]

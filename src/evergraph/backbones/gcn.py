@@ -52,11 +52,14 @@ class GCN(Backbone):
         return graph.operator(self.norm, 2) @ (self.hidden(x) @ self.head.weight) + self.head.bias
 
     def in_blocks(self, blocks: Blocks, *, head: bool) -> Tensor:
-        if not head:
-            hidden = blocks.first_step(lambda inputs: self.hidden(inputs.x))
-            return blocks.last_step(hidden, lambda below, graph: graph.operator(self.norm, 1) @ below)
-        sent = blocks.first_step(lambda inputs: self.hidden(inputs.x) @ self.head.weight)
-        return blocks.last_step(sent, lambda below, graph: graph.operator(self.norm, 1) @ below + self.head.bias)
+        def first(below: Tensor, graph: MessageGraph) -> Tensor:
+            hidden = torch.relu_(graph.operator(self.norm, 1) @ below + self.first.bias)
+            return hidden @ self.head.weight if head else hidden
+
+        def last(below: Tensor, graph: MessageGraph) -> Tensor:
+            return graph.operator(self.norm, 1) @ below + (self.head.bias if head else 0.0)
+
+        return blocks.last_step(blocks.first_step(blocks.inputs(self.first.multiply), first), last)
 
     def hidden_layer(self, inputs: ModelInput) -> Tensor:
         return self.hidden(inputs.x)[inputs.graph.own(2)]

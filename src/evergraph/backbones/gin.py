@@ -47,13 +47,15 @@ class GIN(Backbone):
         return torch.relu_(self.third(graph.operator(Norm.SUM, 2) @ self.hidden(x)))
 
     def in_blocks(self, blocks: Blocks, *, head: bool) -> Tensor:
-        hidden = blocks.first_step(lambda inputs: self.hidden(inputs.x))
+        def first(below: Tensor, graph: MessageGraph) -> Tensor:
+            inner = torch.relu_(graph.operator(Norm.SUM, 1) @ below + self.first.bias)
+            return torch.relu_(self.second(inner))
 
         def last(below: Tensor, graph: MessageGraph) -> Tensor:
             embedded = torch.relu_(self.third(graph.operator(Norm.SUM, 1) @ below))
             return self.head(embedded) if head else embedded
 
-        return blocks.last_step(hidden, last)
+        return blocks.last_step(blocks.first_step(blocks.inputs(self.first.multiply), first), last)
 
     def hidden_layer(self, inputs: ModelInput) -> Tensor:
         return self.hidden(inputs.x)[inputs.graph.own(2)]

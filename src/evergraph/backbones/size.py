@@ -8,6 +8,8 @@ sums with measured peaks.
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from scipy import sparse
+
 from evergraph.backbones.input_product import Form, InputSize
 from evergraph.data.graph import Graph
 
@@ -29,7 +31,7 @@ class GraphSize:
 
     @classmethod
     def of(cls, graph: Graph) -> "GraphSize":
-        stored = None if graph.features is None or not hasattr(graph.features, "nnz") else graph.features.nnz
+        stored = int(graph.features.nnz) if isinstance(graph.features, sparse.csr_array) else None
         return cls(graph.n_nodes, graph.n_edges + graph.n_nodes, graph.n_features, stored)
 
     @property

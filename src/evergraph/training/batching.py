@@ -41,7 +41,7 @@ class BatchPlan:
 
     def described(self) -> str:
         """The choice and its reason in one sentence."""
-        step = f"a step of the largest full batch takes about {size_text(self.full_bytes)}"
+        step = f"a step with all nodes takes at most about {size_text(self.full_bytes)}"
         if not self.automatic:
             return f"batches: {self}, as set with train.batch; {step}"
         fits = "which fits into" if self.batching is None else "more than"

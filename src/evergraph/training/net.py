@@ -1,5 +1,6 @@
 """Net: a backbone that grows with the classes, and the operations that methods share."""
 
+import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -29,6 +30,7 @@ Build: TypeAlias = Callable[[torch.Generator], Backbone]
 Parameters: TypeAlias = list[Tensor]
 
 BY_WEIGHT = BalanceConfig()
+LOG = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -133,7 +135,10 @@ class Net:
     def planned(self, parts: Sequence[Part], balance: BalanceConfig = BY_WEIGHT) -> list[NodeBatch]:
         """`batches`, those of graphs that are not kept sampled where the settings or the budget want it."""
         graphs = {id(part.graph.adjacency): part.graph for part in parts}
-        batching = self.plan([GraphSize.of(graph) for graph in graphs.values()]).batching
+        plan = self.plan([GraphSize.of(graph) for graph in graphs.values()])
+        batching = plan.batching
+        if plan.automatic and batching is not None:  # a run has chosen before, and says so itself
+            LOG.warning("%s", plan.described())
         return [
             self._full(terms) if terms.kept or batching is None else self._sampled(terms, batching)
             for terms in self._terms(parts, balance)
