@@ -42,8 +42,8 @@ def score_command(
     as_json: AsJson = False,
 ) -> None:
     """Score every node of a graph, all nodes and classes at once as one task."""
+    from evergraph.budget import memory_budget, parse_memory
     from evergraph.config import assigned, parse_assignment
-    from evergraph.data.convert import parse_memory
     from evergraph.data.datasets import open_dataset
     from evergraph.hodge import DEFAULT_MEMORY, Orientation, Solving, named_method
     from evergraph.runs.config import RunConfig
@@ -68,8 +68,9 @@ def score_command(
     sets = [parse_assignment(text) for text in settings or []]
     _forbid_without_effect(sets)
     config = RunConfig.from_values(assigned(values, sets))
-    graph = open_dataset(config.dataset, data_dir, progress=True)
-    scores = score_graph(graph, score, config, Orientation(orientation or "paper"), solving)
+    with memory_budget(None if memory is None else parse_memory(memory)):
+        graph = open_dataset(config.dataset, data_dir, progress=True)
+        scores = score_graph(graph, score, config, Orientation(orientation or "paper"), solving)
     columns = {**_named(graph), "score": scores.value}
     write_output(out, lambda path: WRITERS[out.suffix](path, columns))
     _print(graph, score, out, dict(scores.certificate), as_json=as_json)

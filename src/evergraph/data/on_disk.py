@@ -13,13 +13,13 @@ from itertools import pairwise
 from typing import Any, NoReturn, TypeAlias, cast
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 from scipy import sparse
 
 from evergraph.budget import Budget, current_budget
 from evergraph.data.graph import Graph, row_entries
 from evergraph.errors import DataError, StoreError
-from evergraph.matrices import csr
+from evergraph.matrices import all_ones, csr
 from evergraph.threads import in_threads
 
 Rows: TypeAlias = slice | NDArray[np.int64]
@@ -122,10 +122,10 @@ class DiskAdjacency(_NotInMemory):
             bounds.append(start)
         return [slice(first, last) for first, last in pairwise(bounds)]
 
-    def rows(self, part: slice) -> sparse.csr_array:
+    def rows(self, part: Rows) -> sparse.csr_array:
         """Some rows, with all columns: (rows, n)."""
         whole = self.whole
-        if self.nodes is None:
+        if self.nodes is None and isinstance(part, slice):
             own = np.arange(part.start, part.stop)
             start, stop = (int(whole.indptr[row]) for row in (part.start, part.stop))
             entries: Rows = slice(start, stop)
@@ -133,14 +133,16 @@ class DiskAdjacency(_NotInMemory):
             ends = np.asarray(whole.indptr[part.start + 1 : part.stop + 1]).astype(np.int64) - start
             kept = None if self.loops else self._off_diagonal(own, ends, columns)
         else:
-            own = self.nodes[part]
+            own = np.asarray(part) if self.nodes is None else self.nodes[part]
             entries, counts = row_entries(whole, own)
-            stored = np.asarray(whole.indices[entries])
-            ends = np.cumsum(counts)
-            columns = self._place[stored]
-            kept = columns >= 0
+            columns = stored = np.asarray(whole.indices[entries])
+            ends, kept = np.cumsum(counts), None
+            if self.nodes is not None:
+                columns = self._place[stored]
+                kept = columns >= 0
             if not self.loops:
-                kept &= self._off_diagonal(own, ends, stored)
+                off = self._off_diagonal(own, ends, stored)
+                kept = off if kept is None else kept & off
         values = np.asarray(whole.data[entries]) if self.weighted else None
         if kept is not None:
             ends = np.concatenate([[0], np.cumsum(kept)])[ends]
@@ -161,6 +163,32 @@ class DiskAdjacency(_NotInMemory):
             yield self.rows(part).indices.astype(whole)
         for part in self.parts:
             yield self.rows(part).data
+
+    def loops_among(self, part: slice) -> int:
+        """The number of self-loops of some rows."""
+        rows = self.rows(part)
+        own = np.repeat(np.arange(part.start, part.stop), np.diff(rows.indptr))
+        return int(np.count_nonzero(rows.indices == own))
+
+    def mapped(self) -> sparse.csr_array:
+        """The same as CSR over memory maps: those of the whole graph, or of files that go with it."""
+        if self.nodes is None and self.loops and (self.weighted or all_ones(self.whole.data)):
+            return self.whole
+        counts = np.concatenate(in_threads(lambda part: np.diff(self.rows(part).indptr), self.parts))
+        kind = np.int32 if max(int(counts.sum(dtype=np.int64)), self.n_nodes) < np.iinfo(np.int32).max else np.int64
+        indptr = np.concatenate([np.zeros(1, dtype=kind), np.cumsum(counts, dtype=kind)])
+        indices = scratch_file((int(indptr[-1]),), kind)
+        values = scratch_file((len(indices),), np.float32) if self.weighted else None
+        for part in self.parts:
+            rows, here = self.rows(part), slice(int(indptr[part.start]), int(indptr[part.stop]))
+            indices[here] = rows.indices
+            if values is not None:
+                values[here] = rows.data
+        matrix = sparse.csr_array(self.shape, dtype=np.float32)
+        matrix.indptr, matrix.indices = indptr, indices
+        matrix.data = np.broadcast_to(np.ones(1, dtype=np.float32), indices.shape) if values is None else values
+        matrix.has_sorted_indices = matrix.has_canonical_format = True
+        return matrix
 
     def _off_diagonal(self, own: NDArray[Any], ends: NDArray[Any], columns: NDArray[Any]) -> NDArray[np.bool_]:
         return np.asarray(columns != np.repeat(own, np.diff(ends, prepend=0)))
@@ -234,6 +262,30 @@ def disk_adjacency(graph: Graph) -> DiskAdjacency:
     return adjacency
 
 
+def in_csr(adjacency: sparse.csr_array) -> sparse.csr_array:
+    """An adjacency as CSR; one on disk over memory maps, of new files where it has none."""
+    given: object = adjacency
+    return given.mapped() if isinstance(given, DiskAdjacency) else adjacency
+
+
+def has_weights(graph: Graph) -> bool:
+    """Whether an edge that counts has another weight than 1."""
+    adjacency: object = graph.adjacency
+    if isinstance(adjacency, DiskAdjacency):
+        return adjacency.weighted and not all_ones(adjacency.whole.data)
+    return not all_ones(graph.adjacency.data)
+
+
+def count_loops(graph: Graph) -> int:
+    """The number of self-loops that count."""
+    adjacency: object = graph.adjacency
+    if not isinstance(adjacency, DiskAdjacency):
+        return int(np.count_nonzero(graph.adjacency.diagonal()))
+    if not adjacency.loops:
+        return 0
+    return sum(in_threads(adjacency.loops_among, adjacency.parts))
+
+
 def bytes_in_memory(graph: Graph) -> int:
     """About what a graph over memory maps would need in memory, with the copies that are made on the way."""
     entries = int(graph.adjacency.nnz) * (int(graph.adjacency.indices.itemsize) + 4)
@@ -258,20 +310,27 @@ def block_columns(budget: Budget, n_nodes: int, width: int) -> int:
 
 
 def scratch_array(shape: tuple[int, int]) -> NDArray[np.float32]:
-    """Room for numbers of 32 bits: in memory where they are few, else in a file that goes with the array."""
-    size, budget = 4 * shape[0] * shape[1], current_budget()
-    if size <= budget.memory // 64:
+    """Room for numbers of 32 bits: in memory where they are few, else in a file."""
+    if 4 * shape[0] * shape[1] <= current_budget().memory // 64:
         return np.empty(shape, dtype=np.float32)
+    return scratch_file(shape, np.float32)
+
+
+def scratch_file(shape: tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
+    """Room for an array in a file of the scratch folder, which goes with the array."""
+    size, scratch = int(np.prod(shape)) * np.dtype(dtype).itemsize, current_budget().scratch
+    if not size:
+        return np.empty(shape, dtype=dtype)
     try:
-        with tempfile.TemporaryFile(dir=budget.scratch) as file:
+        with tempfile.TemporaryFile(dir=scratch) as file:
             if hasattr(os, "posix_fallocate"):
                 os.posix_fallocate(file.fileno(), 0, size)  # a full disk is noticed here, not in a page later
             else:
                 file.truncate(size)
-            return np.memmap(file, dtype=np.float32, mode="r+", shape=shape)
+            return np.memmap(file, dtype=dtype, mode="r+", shape=shape)
     except OSError as error:
         raise StoreError(
-            f"{budget.scratch} must have room for {size / 1e9:.1f} GB of propagated features, got: "
+            f"{scratch} must have room for {size / 1e9:.2g} GB of what is computed in blocks, got: "
             f"{error.strerror or error}; choose another folder with --scratch"
         ) from None
 

@@ -1,6 +1,7 @@
 """The paper's standardisation of a graph: four steps, each of which can be switched off."""
 
 from dataclasses import replace
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,8 +10,10 @@ from scipy.sparse import csgraph
 
 from evergraph.config import Settings
 from evergraph.data.graph import Graph
+from evergraph.data.on_disk import DiskAdjacency, count_loops, disk_adjacency, has_weights, in_csr, is_on_disk
+from evergraph.errors import DataError
 from evergraph.hodge import mapped_components
-from evergraph.matrices import all_ones, plain_adjacency
+from evergraph.matrices import plain_adjacency
 
 
 class Standardisation(Settings):
@@ -25,6 +28,8 @@ class Standardisation(Settings):
 def standardise(graph: Graph, steps: Standardisation | None = None) -> Graph:
     """The graph after the chosen steps, all of them by default."""
     steps = steps or Standardisation()
+    if is_on_disk(graph):
+        return _on_disk(graph, steps)
     adjacency = plain_adjacency(
         graph.adjacency,
         directed=not (steps.undirected and graph.directed),
@@ -33,10 +38,29 @@ def standardise(graph: Graph, steps: Standardisation | None = None) -> Graph:
     )
     result = replace(graph, adjacency=adjacency, directed=graph.directed and not steps.undirected)
     if steps.largest_component:
-        sizes = np.bincount(component := _components(adjacency))
-        if len(sizes) > 1:
-            result = result.subgraph(np.flatnonzero(component == sizes.argmax()))
+        result = _largest(result, _components(adjacency))
     return result
+
+
+def _on_disk(graph: Graph, steps: Standardisation) -> Graph:
+    """The same steps on a graph that is read in blocks: what is left out is left out whenever it is read."""
+    if steps.undirected and graph.directed:
+        raise DataError(
+            f"a graph on disk is made undirected when it is converted, got {graph.name} with directions instead; "
+            "convert its tables with --set dataset.options.directed=false"
+        )
+    before = disk_adjacency(graph)
+    weighted = not steps.unweighted and has_weights(graph)
+    loops = not steps.no_self_loops or not count_loops(graph)
+    adjacency = DiskAdjacency(before.whole, before.nodes, weighted=weighted, loops=loops)
+    result = replace(graph, adjacency=cast("sparse.csr_array", adjacency))
+    return _largest(result, mapped_components(in_csr(graph.adjacency))) if steps.largest_component else result
+
+
+def _largest(graph: Graph, component: NDArray[np.int32]) -> Graph:
+    """A graph without what is outside of its largest component."""
+    sizes = np.bincount(component)
+    return graph if len(sizes) == 1 else graph.subgraph(np.flatnonzero(component == sizes.argmax()))
 
 
 def _components(adjacency: sparse.csr_array) -> NDArray[np.int32]:
@@ -50,9 +74,9 @@ def _components(adjacency: sparse.csr_array) -> NDArray[np.int32]:
 def changes(before: Graph, after: Graph) -> tuple[str, ...]:
     """What standardisation took away that a person may have wanted, each with the switch that keeps it."""
     found = []
-    if not all_ones(before.adjacency.data) and all_ones(after.adjacency.data):
+    if has_weights(before) and not has_weights(after):
         found.append("edge weights are not used (--set dataset.standardise.unweighted=false keeps them)")
-    loops, left = (int(np.count_nonzero(graph.adjacency.diagonal())) for graph in (before, after))
+    loops, left = (count_loops(graph) for graph in (before, after))
     if loops and not left:
         found.append(f"{loops:,} self-loops left out (--set dataset.standardise.no_self_loops=false keeps them)")
     lost = before.n_nodes - after.n_nodes

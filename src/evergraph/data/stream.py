@@ -8,8 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from evergraph.budget import current_budget
 from evergraph.data.arrival import Split, arrivals, class_plan, split_by_task, split_nodes
 from evergraph.data.graph import GlobalIds, Graph, LocalIds
+from evergraph.data.on_disk import in_csr
 from evergraph.data.preprocess import preprocess
 from evergraph.data.stream_config import Arrival, ClassOrder, Protocol, Remainder, Setting, StreamConfig
 from evergraph.errors import DataError
@@ -105,7 +107,8 @@ class WholePotential:
 
     @cached_property
     def value(self) -> NDArray[np.float64]:
-        return ranking_potential(self.adjacency, directed=self.directed).value
+        memory = current_budget().memory
+        return ranking_potential(in_csr(self.adjacency), directed=self.directed, memory=memory).value
 
     def on(self, nodes: GlobalIds) -> NDArray[np.float64]:
         place = np.searchsorted(self.rows, nodes)

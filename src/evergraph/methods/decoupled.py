@@ -19,10 +19,11 @@ from evergraph.backbones.input_product import InputProduct
 from evergraph.backbones.layers import Head, InputLinear
 from evergraph.backbones.size import FLOAT, GraphSize
 from evergraph.data.graph import Features, Graph
+from evergraph.data.on_disk import is_on_disk
 from evergraph.data.stream import TaskView
 from evergraph.methods.base import Learner
 from evergraph.replay.embeddings import EmbeddingBuffer, Precision
-from evergraph.replay.propagation import Aggregation, aggregated, own_features
+from evergraph.replay.propagation import Aggregation, DiskAggregation, aggregated, own_features
 from evergraph.replay.storage import edgeless
 from evergraph.seeding import Purpose, numpy_generator
 from evergraph.training.balance import BalanceConfig
@@ -79,6 +80,7 @@ class Decoupled(Learner):
     def __init__(self, net: Net, config: DecoupledConfig):
         self.config = config
         self._projections: dict[int, NDArray[np.float32]] = {}
+        self._on_disk = DiskAggregation(config.aggregation, config.hops, config.alpha)
         self.buffer = EmbeddingBuffer(config.precision)
         super().__init__(net, self.buffer)
         self.net = self._mlp(0)
@@ -97,6 +99,8 @@ class Decoupled(Learner):
         """The aggregated rows of a graph."""
         config = self.config
         features = own_features(graph)
+        if is_on_disk(graph):
+            return self._on_disk(graph, rows, self.projection(graph.n_features) if config.projection else None)
         mapped = features @ self.projection(graph.n_features) if config.projection else features
         return aggregated(graph, rows, config.aggregation, config.hops, config.alpha, mapped)
 

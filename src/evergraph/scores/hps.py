@@ -1,6 +1,7 @@
 """HPS: the Hodge potential of a node, the topology score of FTF-ER."""
 
 from evergraph.data.graph import GlobalIds
+from evergraph.data.on_disk import in_csr
 from evergraph.errors import ConfigError
 from evergraph.hodge import ranking_potential
 from evergraph.scores.base import NodeScores, Scope, ScoreContext, ScoreEntry
@@ -15,7 +16,7 @@ def hps_score(context: ScoreContext) -> NodeScores:
         own = GlobalIds(task.node_ids[task.train])
         return NodeScores(-orientation.sign * task.whole_potential(own))
     solution = ranking_potential(
-        task.graph.adjacency,
+        in_csr(task.graph.adjacency),
         directed=task.graph.directed,
         orientation=orientation,
         method=context.solving.method,
