@@ -15,6 +15,8 @@ class Purpose(IntEnum):
     PARAMETERS = 0
     TRAINING = 1
     SELECTION = 2
+    SAMPLING = 3
+    IMPORTANCE = 4
 
 
 def torch_generator(seed: int, purpose: Purpose, index: int) -> "torch.Generator":

@@ -66,7 +66,7 @@ def test_the_importance_is_the_squared_slope_of_the_loss(backbone: str, setting:
     assert isinstance(learner, EWC)
     view = learner_view(stream[1])
     model = learner.net.model
-    found = squared_gradient(model, learner.net.task_batch(view))
+    found = squared_gradient(model, [learner.net.task_batch(view)])
     slopes = differences(plain_loss(config, view), parameters_of(model))
     assert list(found) == list(slopes)
     for name, slope in slopes.items():

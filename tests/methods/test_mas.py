@@ -23,7 +23,7 @@ def test_the_importance_is_the_slope_of_the_mean_squared_norm(backbone: str, set
     stream = stream_of(tiny_graph(), config)
     learner = learned(config, stream)
     view = learner_view(stream[1])
-    found = sensitivity(learner.net, model_input(view.graph, view.train, CPU), 1)
+    found = sensitivity(learner.net, [model_input(view.graph, view.train, CPU)], len(view.train), 1)
     logits = plain_logits(config, view)
     columns = slice(0, 4) if setting == "class-il" else slice(2, 4)
 
@@ -42,7 +42,9 @@ def test_no_label_enters_the_importance() -> None:
     blank = replace(view.graph, labels=np.full_like(view.graph.labels, -1))
     net = make_learner(config, 5).net
     net.grow(view)
-    one, other = (sensitivity(net, model_input(graph, view.train, CPU), 0) for graph in (view.graph, blank))
+    one, other = (
+        sensitivity(net, [model_input(graph, view.train, CPU)], len(view.train), 0) for graph in (view.graph, blank)
+    )
     assert all(torch.equal(one[name], other[name]) for name in one)
 
 
@@ -57,7 +59,7 @@ def test_the_average_counts_nodes_and_the_centre_is_the_last_optimum() -> None:
     assert learner.penalty.value(learner.net.model).item() == 0
     views = [learner_view(task) for task in stream]
     counts = [len(view.train) for view in views]
-    second = sensitivity(learner.net, model_input(views[1].graph, views[1].train, CPU), 1)
+    second = sensitivity(learner.net, [model_input(views[1].graph, views[1].train, CPU)], len(views[1].train), 1)
     for name, value in learner.penalty.importance.items():
         expected = second[name] * counts[1]
         expected[tuple(slice(size) for size in first[name].shape)] += first[name] * counts[0]

@@ -106,7 +106,7 @@ def test_the_loss_importance_and_the_size_of_the_gradient_are_those_of_dense_aut
     loss = weights.double() @ nn.functional.cross_entropy(logits, labels, reduction="none")
     slopes = torch.autograd.grad(loss, list(values.values()), create_graph=True)
     for key, slope in zip(values, slopes, strict=True):
-        found = squared_gradient(model, batch)[key]
+        found = squared_gradient(model, [batch])[key]
         assert torch.allclose(found.double().sqrt(), slope.detach().abs(), rtol=1e-3, atol=1e-5), key
     beta = 0.3
     expected = loss + beta * sum((slope.abs().sum() for slope in slopes), torch.zeros(()))
@@ -140,7 +140,7 @@ def test_the_two_importances_are_added_by_weight_and_the_penalty_is_zero_at_the_
     assert isinstance(learner, TWP)
     net = learner.net
     batch = net.task_batch(learner_view(stream[0]))
-    loss, topology = squared_gradient(net.model, batch), topology_importance(net.model, batch.input)
+    loss, topology = squared_gradient(net.model, [batch]), topology_importance(net.model, batch.input)
     for name, value in learner.penalty.importance.items():
         assert torch.allclose(value, 3 * loss[name] + 5 * topology[name], rtol=1e-5), name
     assert learner.penalty.value(net.model).item() == 0

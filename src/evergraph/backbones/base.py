@@ -8,8 +8,10 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from evergraph.backbones.blocks import Blocks
 from evergraph.backbones.layers import Head
 from evergraph.backbones.message import MessageGraph, ModelInput, NodeFeatures, everywhere
+from evergraph.backbones.size import FLOAT, GraphSize
 from evergraph.config import Settings
 
 
@@ -17,6 +19,8 @@ class Backbone(nn.Module, ABC):
     """A network whose last layer is `head`; a subclass must define `embed`, the other methods have defaults."""
 
     head: Head
+    by_steps = False
+    """Whether the graph is read through the two steps of a MessageGraph alone; then `in_blocks` must be defined."""
 
     @abstractmethod
     def embed(self, x: NodeFeatures, graph: MessageGraph) -> Tensor:
@@ -38,6 +42,19 @@ class Backbone(nn.Module, ABC):
         """
         every = self.embed(*everywhere(inputs))
         return [every[inputs.graph.frontier[-2]] @ self.head.weight]
+
+    def step_bytes(self, size: GraphSize, classes: int) -> int:
+        """About the memory of one training step on all nodes of a graph: messages, features, activations.
+
+        The parameters and the optimiser are not in it.
+        """
+        width = self.head.weight.shape[0]
+        floats = size.nodes * (8 * width + 4 * classes)
+        return size.message_bytes + size.propagated_bytes() + FLOAT * floats
+
+    def in_blocks(self, blocks: Blocks, *, head: bool) -> Tensor:
+        """The logits of the rows of `blocks`, or without the head what it sees of them, one block at a time."""
+        raise NotImplementedError
 
     def attention_weights(self, inputs: ModelInput) -> list[Tensor] | None:
         """The attention coefficients of each layer, (entries, heads) each; None for a network without attention."""

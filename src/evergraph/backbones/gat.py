@@ -7,10 +7,12 @@ from torch.nn.functional import elu
 
 from evergraph.backbones.attention import attended, attention
 from evergraph.backbones.base import Backbone, BackboneEntry
+from evergraph.backbones.blocks import Blocks
 from evergraph.backbones.dropout import Dropout
 from evergraph.backbones.input_product import InputProduct
 from evergraph.backbones.layers import Head, InputLinear, glorot
 from evergraph.backbones.message import MessageGraph, ModelInput, NodeFeatures
+from evergraph.backbones.size import FLOAT, GraphSize
 from evergraph.config import Settings
 
 
@@ -37,6 +39,7 @@ class GAT(Backbone):
     """
 
     head: "AttentionHead"
+    by_steps = True
 
     def __init__(self, n_features: int, config: GATConfig, generator: torch.Generator):
         super().__init__()
@@ -54,7 +57,10 @@ class GAT(Backbone):
 
     def hidden(self, x: NodeFeatures, graph: MessageGraph) -> Tensor:
         """The first layer's output on the nodes of frontier[1]."""
-        z = self.first.multiply(self.input_product(x).dropped(self.dropout))
+        return self._attended(self.first.multiply(self.input_product(x).dropped(self.dropout)), graph)
+
+    def _attended(self, z: Tensor, graph: MessageGraph) -> Tensor:
+        """The first layer's output, from W h (nodes, heads * width) of the senders."""
         to, sent = (side.t().contiguous() for side in self.sides(z, graph))
         mask = self.dropout.mask((self.heads, graph.pattern(1).n_entries), z.device)
         by_head = z.view(-1, self.heads, self.width).transpose(0, 1).contiguous()
@@ -81,8 +87,26 @@ class GAT(Backbone):
         z = self.dropout(self.hidden(x, graph)) @ self.head.weight
         return self.head.attended(z, z, graph, self.slope, self.dropout) + self.head.bias
 
+    def in_blocks(self, blocks: Blocks, *, head: bool) -> Tensor:
+        def first(z: Tensor, graph: MessageGraph) -> Tensor:
+            hidden = self._attended(z, graph)
+            return hidden @ self.head.weight if head else hidden
+
+        def last(below: Tensor, graph: MessageGraph) -> Tensor:
+            if head:
+                return self.head.attended(below, below, graph, self.slope, self.dropout) + self.head.bias
+            return self.head.attended(below @ self.head.weight, below, graph, self.slope, self.dropout)
+
+        return blocks.last_step(blocks.first_step(blocks.inputs(self.first.multiply), first), last)
+
     def hidden_layer(self, inputs: ModelInput) -> Tensor:
         return self.hidden(*inputs)[inputs.graph.own(2)]
+
+    def step_bytes(self, size: GraphSize, classes: int) -> int:
+        """For each message four numbers a head and their draws; ten hidden layers; the features with dropout."""
+        of_messages = size.messages * 5 * (self.heads + 1)
+        of_nodes = size.nodes * (10 * self.head.weight.shape[0] + 6 * classes)
+        return size.message_bytes + 3 * size.features_bytes() + FLOAT * (of_messages + of_nodes)
 
     def attention_weights(self, inputs: ModelInput) -> list[Tensor]:
         x, graph = inputs
@@ -106,18 +130,19 @@ class AttentionHead(Head):
             setattr(self, name, nn.Parameter(torch.cat([old, old.new_zeros(count, 1)])))
 
     def attention(self, z: Tensor, graph: MessageGraph, slope: float) -> Tensor:
-        """One weight for each entry of the second step."""
-        return attention(graph.pattern(2), *self.sides(z, graph), slope).squeeze(1)
+        """One weight for each entry of the last step."""
+        return attention(graph.pattern(graph.depth), *self.sides(z, graph), slope).squeeze(1)
 
     def attended(self, z: Tensor, dense: Tensor, graph: MessageGraph, slope: float, dropout: Dropout) -> Tensor:
         """`dense` averaged with these weights, after dropout on the weights."""
         to, sent = (side.t().contiguous() for side in self.sides(z, graph))
-        mask = dropout.mask((1, graph.pattern(2).n_entries), z.device)
-        return attended(graph.pattern(2), to, sent, dense[None], mask, slope).squeeze(1)
+        last = graph.pattern(graph.depth)
+        mask = dropout.mask((1, last.n_entries), z.device)
+        return attended(last, to, sent, dense[None], mask, slope).squeeze(1)
 
     def sides(self, z: Tensor, graph: MessageGraph) -> tuple[Tensor, Tensor]:
         """The terms of each raw weight from the receiver's and from the sender's z: (nodes, 1) each."""
-        return (z @ self.attend_to).index_select(0, graph.own(2)), z @ self.attend_from
+        return (z @ self.attend_to).index_select(0, graph.own(graph.depth)), z @ self.attend_from
 
 
 def _by_head(vectors: Tensor) -> Tensor:

@@ -5,9 +5,11 @@ from pydantic import Field
 from torch import Tensor
 
 from evergraph.backbones.base import Backbone, BackboneEntry
+from evergraph.backbones.blocks import Blocks
 from evergraph.backbones.input_product import InputProduct
 from evergraph.backbones.layers import Head, InputLinear
 from evergraph.backbones.message import MessageGraph, ModelInput, NodeFeatures, Norm
+from evergraph.backbones.size import FLOAT, GraphSize
 from evergraph.config import Settings
 
 
@@ -25,6 +27,8 @@ class GCNConfig(Settings):
 
 class GCN(Backbone):
     """logits = Â relu(Â X W1 + b1) W2 + b2, with Â = D^-1/2 (A + I) D^-1/2 or, for norm = "sum", A + I."""
+
+    by_steps = True
 
     def __init__(self, n_features: int, config: GCNConfig, generator: torch.Generator):
         super().__init__()
@@ -47,8 +51,23 @@ class GCN(Backbone):
         """(rows, classes); the product with the head comes first, since it makes the propagation narrow."""
         return graph.operator(self.norm, 2) @ (self.hidden(x) @ self.head.weight) + self.head.bias
 
+    def in_blocks(self, blocks: Blocks, *, head: bool) -> Tensor:
+        def first(below: Tensor, graph: MessageGraph) -> Tensor:
+            hidden = torch.relu_(graph.operator(self.norm, 1) @ below + self.first.bias)
+            return hidden @ self.head.weight if head else hidden
+
+        def last(below: Tensor, graph: MessageGraph) -> Tensor:
+            return graph.operator(self.norm, 1) @ below + (self.head.bias if head else 0.0)
+
+        return blocks.last_step(blocks.first_step(blocks.inputs(self.first.multiply), first), last)
+
     def hidden_layer(self, inputs: ModelInput) -> Tensor:
         return self.hidden(inputs.x)[inputs.graph.own(2)]
+
+    def step_bytes(self, size: GraphSize, classes: int) -> int:
+        """The hidden layer, its gradient and a copy; the outputs four times."""
+        activations = FLOAT * size.nodes * (3 * self.head.weight.shape[0] + 4 * classes)
+        return size.message_bytes + size.propagated_bytes() + activations
 
     def linear_maps(self, inputs: ModelInput) -> list[Tensor]:
         return [self.first.multiply(inputs.x.restricted()), self.hidden(inputs.x) @ self.head.weight]

@@ -5,9 +5,11 @@ from pydantic import Field
 from torch import Tensor
 
 from evergraph.backbones.base import Backbone, BackboneEntry
+from evergraph.backbones.blocks import Blocks
 from evergraph.backbones.input_product import InputProduct
 from evergraph.backbones.layers import Head, InputLinear, Linear
 from evergraph.backbones.message import MessageGraph, ModelInput, NodeFeatures, Norm
+from evergraph.backbones.size import FLOAT, GraphSize
 from evergraph.config import Settings
 
 
@@ -22,6 +24,8 @@ class GIN(Backbone):
 
     With ε fixed at 0 the first sum is constant and computed once a task; the paper found no difference.
     """
+
+    by_steps = True
 
     def __init__(self, n_features: int, config: GINConfig, generator: torch.Generator):
         super().__init__()
@@ -42,8 +46,24 @@ class GIN(Backbone):
     def embed(self, x: NodeFeatures, graph: MessageGraph) -> Tensor:
         return torch.relu_(self.third(graph.operator(Norm.SUM, 2) @ self.hidden(x)))
 
+    def in_blocks(self, blocks: Blocks, *, head: bool) -> Tensor:
+        def first(below: Tensor, graph: MessageGraph) -> Tensor:
+            inner = torch.relu_(graph.operator(Norm.SUM, 1) @ below + self.first.bias)
+            return torch.relu_(self.second(inner))
+
+        def last(below: Tensor, graph: MessageGraph) -> Tensor:
+            embedded = torch.relu_(self.third(graph.operator(Norm.SUM, 1) @ below))
+            return self.head(embedded) if head else embedded
+
+        return blocks.last_step(blocks.first_step(blocks.inputs(self.first.multiply), first), last)
+
     def hidden_layer(self, inputs: ModelInput) -> Tensor:
         return self.hidden(inputs.x)[inputs.graph.own(2)]
+
+    def step_bytes(self, size: GraphSize, classes: int) -> int:
+        """Four layers of the two perceptrons, and the gradients of two of them at a time."""
+        activations = FLOAT * size.nodes * (6 * self.head.weight.shape[0] + 3 * classes)
+        return size.message_bytes + size.propagated_bytes() + activations
 
     def linear_maps(self, inputs: ModelInput) -> list[Tensor]:
         """The first map of each perceptron."""

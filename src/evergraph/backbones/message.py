@@ -29,14 +29,17 @@ class MessageGraph:
     """
 
     def __init__(self, graph: Graph, rows: NDArray[np.int64] | None, device: torch.device, depth: int = 2):
+        self._begin(device, depth)
         self.graph = graph
-        self.device = device
         self.n_nodes = graph.n_nodes
-        self.depth = depth
         incoming = sparse.csr_array(graph.adjacency.T) if graph.directed else graph.adjacency
         self._adjacency = sparse.csr_array(incoming + sparse.eye_array(graph.n_nodes, dtype=np.float32))
         self.rows = np.arange(graph.n_nodes) if rows is None else rows
         self.frontier = self._frontiers(self.rows)
+
+    def _begin(self, device: torch.device, depth: int) -> None:
+        self.device = device
+        self.depth = depth
         self._operators: dict[tuple[Norm, int], SparseMatrix] = {}
         self._patterns: dict[int, Pattern] = {}
         self._own: dict[int, Tensor] = {}

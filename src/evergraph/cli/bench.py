@@ -12,6 +12,7 @@ from evergraph.cli.options import (
     ExecutorName,
     ExecutorOption,
     Jobs,
+    Memory,
     Plugins,
     RayAddress,
     complete_settings,
@@ -38,6 +39,7 @@ def bench_command(
         ),
     ] = None,
     data_dir: DataDir = None,
+    memory: Memory = None,
     resume: Annotated[
         bool, typer.Option("--resume", help="Accepted for clarity: finished runs are never repeated.")
     ] = False,
@@ -48,6 +50,7 @@ def bench_command(
     as_json: AsJson = False,
 ) -> None:
     """Do every run of an experiment that is not done yet, each in a process of its own."""
+    from evergraph.budget import parse_memory
     from evergraph.cli.execution import do_runs, finished_runs
     from evergraph.cli.exported import exported_runs
     from evergraph.experiments.grid import read_experiment
@@ -64,6 +67,7 @@ def bench_command(
         [config for config in experiment.configs if config not in exported],
         out=out,
         data_dir=data_dir,
+        memory=None if memory is None else parse_memory(memory),
         jobs=jobs,
         executor=executor,
         ray_address=ray_address,

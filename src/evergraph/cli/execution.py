@@ -36,15 +36,19 @@ def do_runs(
     out: Path,
     data_dir: Path | None,
     jobs: int,
+    memory: int | None = None,
     executor: ExecutorName = ExecutorName.LOCAL,
     ray_address: str | None = None,
 ) -> GridOutcome:
-    """Do every run that is not done yet, with a live table on stderr; folders come in the order of the runs."""
+    """Do every run that is not done yet, with a live table on stderr; folders come in the order of the runs.
+
+    memory: the budget of each run in bytes, None for the usual one.
+    """
     if ray_address is not None and executor is not ExecutorName.RAY:
         raise ConfigError(f"--ray-address goes with --executor ray, got --executor {executor.value} instead")
     folders = finished_runs(configs, out)
     waiting = [config for config in dict.fromkeys(configs) if config not in folders]
-    job = Job(out, data_dir, max(1, (os.cpu_count() or 1) // jobs), loaded_plugins())
+    job = Job(out, data_dir, max(1, (os.cpu_count() or 1) // jobs), loaded_plugins(), memory)
     # Ray reports nodes that died on stdout, where only the result belongs
     with redirect_stdout(sys.stderr), ProgressTable(name, len(folders), len(folders) + len(waiting)) as progress:
         if executor is ExecutorName.RAY:

@@ -47,6 +47,13 @@ ExecutorOption = Annotated[
 ]
 Features = Annotated[str | None, typer.Option(help="Derive features from the graph: spectral:D or degree.")]
 Jobs = Annotated[int, typer.Option("--jobs", min=1, help="Runs at the same time.")]
+Memory = Annotated[
+    str | None,
+    typer.Option(
+        "--memory",
+        help="Budget of memory of a run besides the program's own, such as 8GB; what does not fit is split.",
+    ),
+]
 Plugins = Annotated[
     list[Path] | None,
     typer.Option(

@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from evergraph.cli.console import STDERR, STDOUT, ProgressWatch, note, print_json
-from evergraph.cli.options import AsJson, DataDir, Features, Plugins, ProtocolName, ProtocolOption, SetOption
+from evergraph.cli.options import (
+    AsJson,
+    DataDir,
+    Features,
+    Memory,
+    Plugins,
+    ProtocolName,
+    ProtocolOption,
+    SetOption,
+)
 from evergraph.errors import ConfigError, DataError, RunError
 
 if TYPE_CHECKING:
@@ -39,11 +48,13 @@ def run_command(
     ] = None,
     out: Annotated[Path, typer.Option(help="Folder in which the run gets its folder.")] = Path("runs"),
     data_dir: DataDir = None,
+    memory: Memory = None,
     resume: Annotated[bool, typer.Option("--resume", help="Resume an interrupted run of these settings.")] = False,
     plugin: Plugins = None,
     as_json: AsJson = False,
 ) -> None:
     """Learn a stream of tasks and measure it."""
+    from evergraph.budget import memory_budget, parse_memory
     from evergraph.cli.printing import print_run, run_json
     from evergraph.config import assigned, merged, parse_assignment, read_settings
     from evergraph.runs.process import keep_freed_memory
@@ -64,7 +75,8 @@ def run_command(
         raise ConfigError("--protocol or --set stream.inter_task_edges is wanted, got both instead; leave one out")
     names = _method_names(method)
     configs = [_config(values, name, budget, sets, strict=len(names) == 1) for name in names]
-    results, failures = _run_all(configs, out, data_dir, resume=resume)
+    with memory_budget(None if memory is None else parse_memory(memory)):
+        results, failures = _run_all(configs, out, data_dir, resume=resume)
     if as_json:
         shown = [run_json(result.record, result.folder) for result in results]
         print_json(shown[0] if len(configs) == 1 else {"runs": shown, "failed": failures})

@@ -11,6 +11,7 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
 
+from evergraph.budget import memory_budget
 from evergraph.runs.config import RunConfig
 from evergraph.runs.plugins import PluginFile, load_plugins, plugin_at_fault
 
@@ -26,12 +27,13 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Job:
-    """What all runs of a grid share: output folder, data folder, threads of each run, plug-ins."""
+    """What all runs of a grid share: output folder, data folder, threads of each run, plug-ins, and its budget."""
 
     out: Path
     data_dir: Path | None
     threads: int
     plugins: tuple[PluginFile, ...] = ()
+    memory: int | None = None
 
 
 def run_local(
@@ -92,7 +94,8 @@ def _work(values: dict[str, Any], job: Job, answer: Connection) -> None:
     keep_freed_memory()
     try:
         load_plugins(job.plugins)
-        result = run(RunConfig.from_values(values), job.out, data_dir=job.data_dir, resume=True)
+        with memory_budget(job.memory):
+            result = run(RunConfig.from_values(values), job.out, data_dir=job.data_dir, resume=True)
     except Exception as error:  # concerns this run only and is recorded with it
         answer.send((None, reason(error)))
     else:

@@ -16,6 +16,7 @@ from typing import Any
 
 import torch
 
+from evergraph.budget import memory_budget
 from evergraph.errors import ConfigError, StoreError
 from evergraph.experiments.local import Job, Outcome, reason
 from evergraph.experiments.ray_cluster import most_cpus, ray_cluster
@@ -188,7 +189,8 @@ def work(values: dict[str, Any], files: Files, place: Place, queue: Any) -> tupl
             store = create_run(out, config)
             store.add_files(files)
             watch = _Sending(store, config.digest(), queue)
-            result = run(config, out, data_dir=place.job.data_dir, resume=True, watch=watch)
+            with memory_budget(place.job.memory):
+                result = run(config, out, data_dir=place.job.data_dir, resume=True, watch=watch)
             if result.folder != store.folder:
                 raise StoreError(
                     f"{store.folder} was begun on other data than this machine has; copy the same there"

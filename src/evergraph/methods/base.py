@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
@@ -60,8 +59,7 @@ class Learner(ABC):
 
         What depends on the graph alone is computed once, here.
         """
-        inputs = self.inputs(graph, rows)
-        return lambda: self.net.logits(inputs)
+        return self.net.outputs(graph, rows)
 
     def inputs(self, graph: Graph, rows: NDArray[np.int64] | None = None) -> ModelInput:
         """What `net` is called with for these rows of a graph (all rows where None)."""
@@ -91,8 +89,7 @@ class Learner(ABC):
 
     def embed(self, graph: Graph, rows: NDArray[np.int64] | None = None) -> NDArray[np.float32]:
         """What the last layer sees of each row of a graph (all rows where None): (rows, width)."""
-        with torch.no_grad():
-            hidden: NDArray[np.float32] = self.net.model.embed(*self.inputs(graph, rows)).cpu().numpy()
+        hidden: NDArray[np.float32] = self.net.outputs(graph, rows, head=False)().cpu().numpy()
         return hidden
 
     def memory(self) -> MemoryUsage:

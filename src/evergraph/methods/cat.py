@@ -38,7 +38,7 @@ class CaT(Decoupled):
         self.begin(task)
         with watch.phase("select"):
             self.condense(task)
-        self.net.fit(task, self.net.batches(self.buffer.parts(task, 1.0), self.config), watch)
+        self.net.fit(task, self.net.planned(self.buffer.parts(task, 1.0), self.config), watch)
 
     def condense(self, task: TaskView) -> list[float]:
         """Keep made-up rows of a task, which begin as different nodes of each class; the losses on the way.

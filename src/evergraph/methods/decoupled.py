@@ -3,6 +3,7 @@
 As no parameter touches the graph, the aggregated row of a node is all that its prediction needs of the graph.
 """
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -13,8 +14,10 @@ from pydantic import Field
 from torch import Tensor
 
 from evergraph.backbones import Backbone, MessageGraph, ModelInput, NodeFeatures, model_input
+from evergraph.backbones.blocks import Blocks
 from evergraph.backbones.input_product import InputProduct
 from evergraph.backbones.layers import Head, InputLinear
+from evergraph.backbones.size import FLOAT, GraphSize
 from evergraph.data.graph import Features, Graph
 from evergraph.data.on_disk import is_on_disk
 from evergraph.data.stream import TaskView
@@ -46,6 +49,8 @@ class DecoupledConfig(BalanceConfig):
 class MLP(Backbone):
     """logits = relu(X W1) W2, node by node; edges are not looked at."""
 
+    by_steps = True
+
     def __init__(self, n_features: int, hidden: int, generator: torch.Generator):
         super().__init__()
         self.first = InputLinear(n_features, hidden, generator, bias=False)
@@ -58,6 +63,15 @@ class MLP(Backbone):
     def embed(self, x: NodeFeatures, graph: MessageGraph) -> Tensor:
         hidden = torch.relu(self.first(self.input_product(x)))
         return hidden[torch.as_tensor(np.searchsorted(graph.frontier[0], graph.rows), device=graph.device)]
+
+    def in_blocks(self, blocks: Blocks, *, head: bool) -> Tensor:
+        parts = [self.forward(*inputs) if head else self.embed(*inputs) for _, inputs in blocks.two_steps()]
+        return torch.cat(parts)
+
+    def step_bytes(self, size: GraphSize, classes: int) -> int:
+        """The hidden layer, its gradient and a copy."""
+        activations = FLOAT * size.nodes * (3 * self.head.weight.shape[0] + 4 * classes)
+        return size.features_bytes() + activations
 
 
 class Decoupled(Learner):
@@ -104,13 +118,21 @@ class Decoupled(Learner):
         return embedded if isinstance(embedded, np.ndarray) else embedded.toarray()
 
     def lasting_outputs(self, inputs: NDArray[Any]) -> Tensor:
-        alone = edgeless(inputs, np.zeros(len(inputs), dtype=np.int64))
-        return self.net.logits(model_input(alone, None, self.net.device))
+        return self.net.outputs(edgeless(inputs, np.zeros(len(inputs), dtype=np.int64)))()
+
+    def outputs(self, graph: Graph, rows: NDArray[np.int64] | None = None) -> Callable[[], Tensor]:
+        return self.net.outputs(self._rows_alone(graph, rows))
+
+    def embed(self, graph: Graph, rows: NDArray[np.int64] | None = None) -> NDArray[np.float32]:
+        return super().embed(self._rows_alone(graph, rows))
 
     def inputs(self, graph: Graph, rows: NDArray[np.int64] | None = None) -> ModelInput:
+        return model_input(self._rows_alone(graph, rows), None, self.net.device)
+
+    def _rows_alone(self, graph: Graph, rows: NDArray[np.int64] | None) -> Graph:
+        """The aggregated rows as nodes without neighbours."""
         every = np.arange(graph.n_nodes) if rows is None else rows
-        alone = edgeless(self.embedded(graph, every), np.zeros(len(every), dtype=np.int64))
-        return model_input(alone, None, self.net.device)
+        return edgeless(self.embedded(graph, every), np.zeros(len(every), dtype=np.int64))
 
 
 def rows_part(rows: Features, labels: NDArray[np.int64]) -> Part:

@@ -66,7 +66,7 @@ class ERGNN(Learner):
         stored = self.buffer.n_replayed
         share = 1.0 if first else stored / (stored + len(task.train))
         replayed = [] if first else self.buffer.parts(task, 1 - share)
-        self.net.fit(task, self.net.batches([Part.of(task, share), *replayed], self.config), watch)
+        self.net.fit(task, self.net.planned([Part.of(task, share), *replayed], self.config), watch)
         if self.config.moment is Moment.AFTER:
             self.store(task, watch)
 

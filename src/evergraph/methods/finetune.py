@@ -16,7 +16,7 @@ class FineTune(Learner):
 
     def learn(self, task: TaskView, past: Sequence[TaskView], watch: Watch) -> None:
         self.net.grow(task)
-        self.net.fit(task, [self.net.task_batch(task)], watch)
+        self.net.fit(task, [self.net.planned_batch(task)], watch)
 
 
 ENTRY = MethodEntry("the current task only (soft lower bound)", "Girshick et al., CVPR 2014", NoSettings, FineTune)

@@ -91,7 +91,7 @@ class FTFER(Learner):
     def learn(self, task: TaskView, past: Sequence[TaskView], watch: Watch) -> None:
         rng = numpy_generator(self.net.seed, Purpose.SELECTION, task.index)
         self.net.grow(task)
-        batches = self.net.batches(
+        batches = self.net.planned(
             [Part.of(task), *self.buffer.parts(task, self.config.replay_weight)], self.config
         )
         snapshots = self.net.fit(task, batches, watch, snapshots=self.config.snapshots)

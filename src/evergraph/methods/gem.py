@@ -57,7 +57,7 @@ class GEM(Learner):
         self.net.grow(task)
         memories = self.memories()
         projection = GradientProjection(self.net.model, memories, self.config.margin) if memories else None
-        self.net.fit(task, [self.net.task_batch(task)], watch, adjust=projection)
+        self.net.fit(task, [self.net.planned_batch(task)], watch, adjust=projection)
         with watch.phase("select"):
             rng = numpy_generator(self.net.seed, Purpose.SELECTION, task.index)
             chance = rng.random(len(task.train))

@@ -1,6 +1,6 @@
 """The quadratic penalty on changes of parameters, weighted by importance, of EWC, MAS and TWP."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 import torch
 from torch import Tensor, nn
@@ -15,6 +15,15 @@ def derivatives(value: Tensor, model: nn.Module) -> dict[str, Tensor]:
     named = dict(model.named_parameters())
     found = torch.autograd.grad(value, list(named.values()), allow_unused=True, materialize_grads=True)
     return dict(zip(named, found, strict=True))
+
+
+def summed_derivatives(values: Iterable[Tensor], model: nn.Module) -> dict[str, Tensor]:
+    """The derivative of the sum of some scalars, of which one is computed at a time."""
+    total: dict[str, Tensor] = {}
+    for value in values:
+        found = derivatives(value, model)
+        total = {name: total[name] + slope for name, slope in found.items()} if total else found
+    return total
 
 
 class QuadraticPenalty:

@@ -24,7 +24,7 @@ class Joint(Learner):
         for view in (*past, task):
             self.net.grow(view)
         sizes = np.bincount(np.concatenate([view.train_labels for view in (*past, task)]))
-        self.net.fit(task, self.net.batches([Part.of(view, sizes=sizes) for view in (*past, task)]), watch)
+        self.net.fit(task, self.net.planned([Part.of(view, sizes=sizes) for view in (*past, task)]), watch)
 
 
 ENTRY = MethodEntry(

@@ -1,6 +1,6 @@
 """LwF: distillation of the previous model's outputs on the new nodes (Li and Hoiem, 2016)."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import torch
@@ -11,6 +11,7 @@ from torch.nn.functional import kl_div, log_softmax
 from evergraph.config import Settings
 from evergraph.data.stream import Setting, TaskView
 from evergraph.methods.base import Learner, MethodEntry
+from evergraph.training.loop import ExtraLoss
 from evergraph.training.net import Net
 from evergraph.watch import Watch
 
@@ -36,9 +37,9 @@ class LwF(Learner):
     def learn(self, task: TaskView, past: Sequence[TaskView], watch: Watch) -> None:
         groups = self.old_classes()
         self.net.grow(task)
-        batch = self.net.task_batch(task)
+        batch = self.net.planned_batch(task)
         if groups:
-            said = self.net.logits(batch.input)
+            said = self.net.batch_logits(batch)
             batch = replace(batch, extra=distillation(said, groups, self.config))
         self.net.fit(task, [batch], watch)
 
@@ -49,7 +50,7 @@ class LwF(Learner):
         return [(together == group).nonzero().squeeze(1) for group in torch.unique(together)]
 
 
-def distillation(said: Tensor, groups: Sequence[Tensor], config: LwFConfig) -> Callable[[Tensor], Tensor]:
+def distillation(said: Tensor, groups: Sequence[Tensor], config: LwFConfig) -> ExtraLoss:
     """The loss weight · Σ_groups mean_i KL(softmax(said_i / T) ‖ softmax(logits_i / T)) of logits."""
 
     def softened(logits: Tensor) -> list[Tensor]:
@@ -57,8 +58,9 @@ def distillation(said: Tensor, groups: Sequence[Tensor], config: LwFConfig) -> C
 
     targets = softened(said)
 
-    def cost(logits: Tensor) -> Tensor:
-        pairs = zip(softened(logits), targets, strict=True)
+    def cost(logits: Tensor, at: Tensor | None = None) -> Tensor:
+        own = targets if at is None else [target[at] for target in targets]
+        pairs = zip(softened(logits), own, strict=True)
         parts = [kl_div(now, target, reduction="batchmean", log_target=True) for now, target in pairs]
         return config.weight * sum(parts[1:], parts[0])
 

@@ -1,6 +1,6 @@
 """MAS: a penalty on changes of parameters to which the outputs are sensitive (Aljundi et al., 2018)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import torch
 from pydantic import Field
@@ -10,7 +10,7 @@ from evergraph.backbones import ModelInput
 from evergraph.config import Settings
 from evergraph.data.stream import Setting, TaskView
 from evergraph.methods.base import Learner, MethodEntry
-from evergraph.methods.importance import QuadraticPenalty, derivatives
+from evergraph.methods.importance import QuadraticPenalty, summed_derivatives
 from evergraph.training.net import Net
 from evergraph.watch import Watch
 
@@ -25,7 +25,7 @@ class MAS(Learner):
     """Loss + λ Σ_p Ω_p (p - p*)², with p* the parameters after the last task.
 
     Ω = Σ_s n_s Ω_s / Σ_s n_s is the mean of the tasks' importances weighted by their training nodes n_s; an output
-    added after a task has importance 0 for it.
+    added after a task has importance 0 for it. Where batches are sampled, Ω_s is that of one pass.
     """
 
     def __init__(self, net: Net, config: MASConfig):
@@ -36,11 +36,12 @@ class MAS(Learner):
 
     def learn(self, task: TaskView, past: Sequence[TaskView], watch: Watch) -> None:
         self.net.grow(task)
-        batch = self.net.task_batch(task)
+        batch = self.net.planned_batch(task)
         self.net.fit(task, [batch], watch, penalty=self.penalty.term(self.net.model, self.config.weight))
         with watch.phase("importance"):
             self.nodes += len(task.train)
-            found = sensitivity(self.net, batch.input, task.index)
+            inputs = (piece.input for piece in self.net.pieces(task, batch))
+            found = sensitivity(self.net, inputs, len(task.train), task.index)
             self.penalty.blend(found, len(task.train) / self.nodes, self.net.model)
 
     def state(self) -> dict[str, Tensor]:
@@ -51,17 +52,21 @@ class MAS(Learner):
         self.nodes = int(state["nodes"])
 
 
-def sensitivity(net: Net, inputs: ModelInput, task: int) -> dict[str, Tensor]:
-    """Ω_p = |∂/∂p (1/n) Σ_i ‖f(x_i)‖²| over the n nodes of `inputs`, in evaluation mode, without any label.
+def sensitivity(net: Net, inputs: Iterable[ModelInput], nodes: int, task: int) -> dict[str, Tensor]:
+    """Ω_p = |∂/∂p (1/n) Σ_i ‖f(x_i)‖²| over the n nodes of all `inputs`, in evaluation mode, without any label.
 
     It is the gradient of the mean, not the mean of absolute gradients: one backward pass instead of n, as in the
     public implementations. f is all outputs so far, in task-incremental learning those of `task`.
     """
-    outputs: Tensor = net.model(*inputs)
-    if net.setting is Setting.TASK_IL:
-        outputs = outputs[:, net.task_of_class == task]
-    mean_square = outputs.square().sum(dim=1).mean()
-    return {name: value.abs() for name, value in derivatives(mean_square, net.model).items()}
+
+    def mean_square(part: ModelInput) -> Tensor:
+        outputs: Tensor = net.model(*part)
+        if net.setting is Setting.TASK_IL:
+            outputs = outputs[:, net.task_of_class == task]
+        return outputs.square().sum(dim=1).mean() * (len(outputs) / nodes)
+
+    found = summed_derivatives(map(mean_square, inputs), net.model)
+    return {name: value.abs() for name, value in found.items()}
 
 
 ENTRY = MethodEntry(

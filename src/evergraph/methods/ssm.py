@@ -42,7 +42,7 @@ class SSM(Learner):
     def learn(self, task: TaskView, past: Sequence[TaskView], watch: Watch) -> None:
         self.net.grow(task)
         replayed = self.buffer.parts(task, self.config.replay_weight)
-        self.net.fit(task, self.net.batches([Part.of(task), *replayed], self.config), watch)
+        self.net.fit(task, self.net.planned([Part.of(task), *replayed], self.config), watch)
         with watch.phase("select"):
             self._store(task)
 

@@ -44,7 +44,7 @@ class TEM(Decoupled):
         self.begin(task)
         rows = self.embedded(task.graph, task.train)
         replayed = self.buffer.parts(task, self.config.replay_weight)
-        self.net.fit(task, self.net.batches([rows_part(rows, task.train_labels), *replayed], self.config), watch)
+        self.net.fit(task, self.net.planned([rows_part(rows, task.train_labels), *replayed], self.config), watch)
         with watch.phase("select"):
             chosen = self.buffer.admit(task, self.chosen(task), self.config.budget)
             self.buffer.store(task, chosen, rows[chosen.at])

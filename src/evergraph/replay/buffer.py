@@ -146,7 +146,7 @@ class ReplayBuffer:
         if self.graph is None:
             return []
         rows = np.flatnonzero(self.in_loss)
-        return [Part(self.graph, rows, self.graph.labels[rows], scale)]
+        return [Part(self.graph, rows, self.graph.labels[rows], scale, kept=True)]
 
     def batches(self, net: Net, scale: float) -> list[Batch]:
         """The replay batch, every class counting alike; none while the buffer is empty."""

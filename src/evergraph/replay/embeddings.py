@@ -78,7 +78,7 @@ class EmbeddingBuffer:
         if not self.held:
             return []
         labels = self.held["labels"]
-        return [Part(edgeless(self.rows(), labels), np.arange(len(labels)), labels, scale)]
+        return [Part(edgeless(self.rows(), labels), np.arange(len(labels)), labels, scale, kept=True)]
 
     def memory(self) -> MemoryUsage:
         """What is kept, and its bytes; a random projection is drawn again from its seed and takes none."""

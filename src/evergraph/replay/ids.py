@@ -65,7 +65,7 @@ class IdBuffer:
                 f"with storage=ids every kept node must be in the graph of the task, got one without {missing} of "
                 f"{len(self.ids)} instead; use stream.inter_task_edges=true or another method.storage"
             )
-        return [Part(task.graph, rows, self.labels, scale)]
+        return [Part(task.graph, rows, self.labels, scale, kept=True)]
 
     def memory(self) -> MemoryUsage:
         return MemoryUsage(nodes=len(self.ids), bytes=self.ids.nbytes + self.labels.nbytes + self.keys.nbytes)

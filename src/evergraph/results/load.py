@@ -42,10 +42,15 @@ class Result:
 
     @cached_property
     def setup(self) -> dict[str, Any]:
-        """All settings except seeds and threads, and the code of plug-ins."""
+        """All settings except seeds and threads, the code of plug-ins, and whether batches were sampled."""
         plugins = {f"{key}.code": value for key, value in self.record.versions.items() if ", code " in value}
         settings = {key: value for key, value in self.settings.items() if not key.startswith(NOT_THE_SETUP)}
-        return {**settings, **plugins}
+        return {**settings, **plugins, **({"train.batches": self.sampled} if self.sampled else {})}
+
+    @property
+    def sampled(self) -> str | None:
+        """How batches were sampled; None where they were full or nothing was trained."""
+        return None if self.record.batches in (None, "full") else self.record.batches
 
     @property
     def seeds(self) -> dict[str, Any]:
@@ -53,7 +58,8 @@ class Result:
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        return *self.record.data.remarks, *self.record.data.messages
+        sampled = [f"trained in {self.sampled}, not in full batches"] if self.sampled else []
+        return *self.record.data.remarks, *self.record.data.messages, *sampled
 
     @cached_property
     def title(self) -> str:

@@ -58,6 +58,7 @@ class SmallRecord(BaseModel):
     memory: MemoryUsage
     peak_bytes: int
     finished: str = ""
+    batches: str | None = None
     projection: Projection | None = None
 
     @field_validator("config")
@@ -133,6 +134,8 @@ def _line(record: SmallRecord) -> str:
     values = record.model_dump(mode="json", exclude={"finished", "projection"})
     exact = {"config": values.pop("config"), "changed": values.pop("changed")}
     values["data"].pop("fingerprint")
+    if record.batches in (None, "full"):  # what a record says without it
+        values.pop("batches")
     if record.data.source is None:  # a data set with a name of its own
         values["data"].pop("source")
     if record.projection is not None:

@@ -62,6 +62,7 @@ class Summary(BaseModel):
     """A finished run; accuracies in percent, not rounded, class-balanced on test nodes unless named otherwise.
 
     local: tested in each task's own graph; global: in the whole graph known by then; None where a run was not.
+    batches: full or sampled, with their sizes; None where nothing is trained, and unknown in runs of before.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -89,6 +90,7 @@ class Summary(BaseModel):
     processor_seconds: dict[str, float]
     memory: MemoryUsage
     peak_bytes: int
+    batches: str | None
     remarks: list[str]
 
 
@@ -116,8 +118,18 @@ def summarise(record: Record) -> Summary:
         processor_seconds=_by_phase(record.processor_seconds) if _complete(record) else {},
         memory=record.memory[-1],
         peak_bytes=record.peak_bytes,
-        remarks=[*record.data.remarks, *record.data.messages, *one_class_only(record)],
+        batches=None if record.batches is None else str(record.batches),
+        remarks=[*record.data.remarks, *record.data.messages, *sampled_batches(record), *one_class_only(record)],
     )
+
+
+def sampled_batches(record: Record) -> list[str]:
+    """A remark where batches were sampled."""
+    found = record.batches
+    if found is None or found.size is None:
+        return []
+    why = "the budget of memory" if found.automatic else "train.batch"
+    return [f"trained in {found} because of {why}, not in full batches"]
 
 
 def one_class_only(record: Record) -> list[str]:

@@ -23,6 +23,7 @@ from evergraph.data.on_disk import DiskAdjacency, DiskFeatures, described, is_on
 from evergraph.data.stream import TaskStream
 from evergraph.errors import ConfigError, DataError, StoreError
 from evergraph.methods import METHODS
+from evergraph.runs.batches import batch_record, choose_batches
 from evergraph.runs.build import make_learner, open_stream
 from evergraph.runs.config import RunConfig
 from evergraph.runs.evaluate import Correct, Evaluator, totals
@@ -68,7 +69,7 @@ def run(
             on_message(described(stream.graph))
         store = store or create_run(out, config)
         with store.locked():
-            _learn_tasks(config, stream, data_record(stream, source), store, watch, peak)
+            _learn_tasks(config, stream, data_record(stream, source), store, watch, peak, on_message)
     return RunResult(store.folder, store.record())
 
 
@@ -120,7 +121,13 @@ def is_run_of(config: RunConfig, store: RunStore) -> bool:
 
 
 def _learn_tasks(
-    config: RunConfig, stream: TaskStream, data: DataRecord, store: RunStore, watch: Watch, peak: PeakMemory
+    config: RunConfig,
+    stream: TaskStream,
+    data: DataRecord,
+    store: RunStore,
+    watch: Watch,
+    peak: PeakMemory,
+    on_message: Callable[[str], None],
 ) -> None:
     learner = make_learner(config, stream.graph.n_features)
     tasks = store.tasks()
@@ -132,6 +139,9 @@ def _learn_tasks(
         learner.load_state(store.state())
     evaluate = Evaluator(stream, learner)
     with_past = METHODS[config.method_name].sees_past
+    plan = choose_batches(learner, stream, tasks, with_past=with_past)
+    if plan is not None:
+        on_message(plan.described())
     for index in range(len(tasks), len(stream)):
         watch.task(index, len(stream))
         *past, task = stream.views(index, with_past=with_past)
@@ -149,6 +159,7 @@ def _learn_tasks(
                 memory=learner.memory(),
                 peak_bytes=peak.bytes,
                 finished=datetime.now(UTC).isoformat(timespec="seconds"),
+                batches=None if plan is None else batch_record(plan),
             )
         )
         store.save_task(index, tasks[-1], learner.state())
@@ -217,6 +228,7 @@ def make_record(config: RunConfig, stream: TaskStream, tasks: list[TaskRecord]) 
         memory=[task.memory for task in tasks],
         peak_bytes=max(task.peak_bytes for task in tasks),
         finished=tasks[-1].finished,
+        batches=tasks[-1].batches,
     )
 
 

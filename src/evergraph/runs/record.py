@@ -42,6 +42,24 @@ class DataRecord(_Part):
         return self.model_copy(update={"source": None}) == other.model_copy(update={"source": None})
 
 
+class BatchRecord(_Part):
+    """How tasks are trained: batches of `size` nodes with `fanout` sampled neighbours, or full ones (size None).
+
+    automatic: whether that was chosen by the estimate full_bytes against the budget, both in bytes.
+    """
+
+    size: int | None = None
+    fanout: list[int] = []
+    automatic: bool = True
+    full_bytes: int = 0
+    budget: int = 0
+
+    def __str__(self) -> str:
+        if self.size is None:
+            return "full"
+        return f"sampled (batch {self.size:,}, neighbours {', '.join(map(str, self.fanout))})"
+
+
 class TaskRecord(_Part):
     """What one finished task yielded: correct predictions of each cell so far, by split.
 
@@ -56,6 +74,7 @@ class TaskRecord(_Part):
     memory: MemoryUsage
     peak_bytes: int
     finished: str
+    batches: BatchRecord | None = None
 
 
 class Record(_Part):
@@ -66,7 +85,8 @@ class Record(_Part):
     classes; cells: (task, class) of each, ascending; None where classes do not come back: then a cell is a class.
     total: nodes of each cell, by split; correct: for each task learned the correct predictions of each cell so far,
     by split, in the protocol of the run; correct_in: the same in other protocols, by name. seconds of the clock and
-    of the processor, by phase. correct_in and processor_seconds are empty in records of before.
+    of the processor, by phase. correct_in and processor_seconds are empty in records of before. batches: None where
+    nothing is trained, and in records of before, when all batches were full.
     """
 
     schema_version: int = Field(1, ge=1)
@@ -84,6 +104,7 @@ class Record(_Part):
     memory: list[MemoryUsage]
     peak_bytes: int
     finished: str = ""
+    batches: BatchRecord | None = None
 
     @model_validator(mode="after")
     def _counts_fit(self) -> "Record":

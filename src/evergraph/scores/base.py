@@ -6,10 +6,8 @@ from enum import Enum
 from typing import Any
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
-from evergraph.backbones import model_input
 from evergraph.data.graph import Features
 from evergraph.data.stream import TaskView
 from evergraph.hodge import Orientation, Solving
@@ -51,9 +49,7 @@ class ScoreContext:
         features = self.task.graph.features
         if self.space is Space.FEATURES and features is not None:
             return features[self.task.train]
-        inputs = model_input(self.task.graph, self.task.train, self.net.device)
-        with torch.no_grad():
-            hidden: NDArray[np.float32] = self.net.model.embed(*inputs).cpu().numpy()
+        hidden: NDArray[np.float32] = self.net.outputs(self.task.graph, self.task.train, head=False)().cpu().numpy()
         return hidden
 
 

@@ -5,7 +5,6 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from evergraph.backbones import model_input
 from evergraph.scores.base import NodeScores, ScoreContext, ScoreEntry
 from evergraph.scores.grand import absolute_gradients, grand_norms
 
@@ -23,8 +22,10 @@ def absolute_score(context: ScoreContext) -> NodeScores:
 def _measured(norms: Callable[..., Tensor], context: ScoreContext) -> NodeScores:
     task, net = context.task, context.net
     labels = torch.as_tensor(task.train_labels, device=net.device)
-    inputs = model_input(task.graph, task.train, net.device)
-    return NodeScores(norms(net.model, inputs, labels, net.allowed(labels)).double().cpu().numpy())
+    found = []
+    for rows, inputs in net.input_blocks(task.graph, task.train):
+        found.append(norms(net.model, inputs, labels[rows], net.allowed(labels[rows])))
+    return NodeScores(torch.cat(found).double().cpu().numpy())
 
 
 GRAND = ScoreEntry(

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from evergraph.config import Settings, validated
+from evergraph.data.datasets.sbm import SbmOptions, generate
 from evergraph.data.graph import make_graph
 from evergraph.data.stream import TaskView
 from evergraph.methods import METHODS, Learner
@@ -34,6 +35,7 @@ from evergraph.watch import Watch
 
 BUILT_IN = ["gcn", "gat", "gin"]
 SETTINGS = ["class-il", "task-il"]
+SAMPLED: dict[str, Any] = {"batch": 4, "fanout": [2, 1]}
 
 
 class MethodContract:
@@ -186,6 +188,30 @@ class MethodContract:
     @pytest.mark.parametrize("setting", SETTINGS)
     def test_a_learner_resumes_from_its_state_bit_by_bit(self, name: str, setting: str, backbone: str) -> None:
         resumes_bit_by_bit(quick_config(name, backbone, stream={"setting": setting}))
+
+    @pytest.mark.parametrize("backbone", BUILT_IN)
+    @pytest.mark.parametrize("setting", SETTINGS)
+    def test_sampled_batches_resume_bit_by_bit(self, name: str, setting: str, backbone: str) -> None:
+        resumes_bit_by_bit(quick_config(name, backbone, stream={"setting": setting}, train=SAMPLED))
+
+    def test_sampled_batches_learn(self, name: str) -> None:
+        """Of the two classes of a new task, most test nodes are told apart; by chance half of them were."""
+        train = {"batch": 32, "fanout": [4, 4], "epochs": 15, "lr": 0.02, "threads": 1}
+        config = quick_config(name, train=train)
+        options = SbmOptions(nodes=240, classes=4, features=8, mean_degree=12, noise=0.3)
+        stream = stream_of(generate(options), config)
+        learner = make_learner(config, 8)
+        for index in range(2):
+            learn_tasks(learner, config, stream, range(index, index + 1))
+            task = stream.alone(index)
+            logits = learner.logits(task.graph, task.test)[:, list(task.classes)]
+            correct = logits.argmax(dim=1).numpy() + task.classes[0] == task.graph.labels[task.test]
+            assert correct.mean() >= 0.75
+
+    @pytest.mark.parametrize("between", [False, True])
+    def test_sampled_batches_of_a_directed_graph_with_sparse_features(self, name: str, between: bool) -> None:
+        config = quick_config(name, train=SAMPLED, stream={"inter_task_edges": between})
+        outputs_are_sound(config, tiny_graph(directed=True, sparse_features=True))
 
     def test_a_backbone_without_biases_learns_and_resumes(self, name: str) -> None:
         plain = {"name": "gcn", "hidden": 8, "norm": "sum", "bias": False}

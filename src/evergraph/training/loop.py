@@ -1,11 +1,12 @@
 """The optimiser loop and its batches."""
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import Enum
 from functools import partial
+from typing import Annotated, Protocol
 
 import torch
 from pydantic import Field, field_validator
@@ -16,6 +17,7 @@ from evergraph.backbones import ModelInput
 from evergraph.backbones.dropout import Dropout
 from evergraph.config import Settings
 from evergraph.errors import ConvergenceError
+from evergraph.training.batching import AUTO, FULL, BatchSetting
 from evergraph.training.narrowing import narrow
 from evergraph.training.optimiser import Adam
 
@@ -39,8 +41,16 @@ class ClassLosses(Enum):
     MEAN = "mean"
 
 
+Fanout = Annotated[int, Field(ge=1)]
+
+
 class TrainConfig(Settings):
-    """The optimiser's settings; the defaults are the paper's. threads = 0 uses every core."""
+    """The optimiser's settings; the defaults are the paper's. threads = 0 uses every core.
+
+    batch: all training nodes in every step (full), so many of them in a step with a sample of their neighbours, or
+    (auto) full where that fits into the budget of memory, else sampled. fanout: sampled neighbours of a node in the
+    loss, and of each of those.
+    """
 
     epochs: int = Field(200, ge=1)
     lr: float = Field(0.005, gt=0)
@@ -48,6 +58,22 @@ class TrainConfig(Settings):
     class_losses: ClassLosses = ClassLosses.SUM
     device: str = "cpu"
     threads: int = Field(0, ge=0, le=1024)
+    batch: BatchSetting = AUTO
+    fanout: tuple[Fanout, Fanout] = (15, 10)
+
+    @field_validator("batch", mode="before")
+    @classmethod
+    def _a_way_to_batch(cls, value: object) -> object:
+        if value in (AUTO, FULL) or (type(value) is int and value >= 1):
+            return value
+        raise ValueError(f"auto, full or a number of nodes from 1 is wanted, got {value!r} instead")
+
+    @field_validator("fanout", mode="before")
+    @classmethod
+    def _two_numbers(cls, value: object) -> object:
+        if isinstance(value, list | tuple) and len(value) == 2 and all(type(n) is int and n >= 1 for n in value):
+            return value
+        raise ValueError(f"two numbers of neighbours from 1, such as [15, 10], are wanted, got {value!r} instead")
 
     @field_validator("device")
     @classmethod
@@ -57,6 +83,12 @@ class TrainConfig(Settings):
         except (RuntimeError, AssertionError, NotImplementedError):
             raise ValueError(f"a device that torch can use here is wanted, got {value!r} instead") from None
         return value
+
+
+class ExtraLoss(Protocol):
+    """A mean over nodes of something that depends on their logits; at: which of the nodes, None for all."""
+
+    def __call__(self, logits: Tensor, at: Tensor | None = None) -> Tensor: ...
 
 
 @dataclass(frozen=True)
@@ -71,7 +103,7 @@ class Batch:
     labels: Tensor
     weights: Tensor
     allowed: Tensor | None = None
-    extra: Callable[[Tensor], Tensor] | None = None
+    extra: ExtraLoss | None = None
     offset: Tensor | None = None
 
 
@@ -108,40 +140,44 @@ def train(
     gradient_weight: float = 0.0,
     on_epoch: Callable[[int, float], None] | None = None,
     whole: bool = False,
+    steps: Callable[[], Iterable[Sequence[Batch]]] | None = None,
 ) -> None:
     """Minimise the batches' losses plus the penalty; `adjust` may change the gradients before each step.
 
     `gradient_weight` adds that multiple of ‖∇L‖₁, L the batches' loss. With `whole` all parameters are up to date
-    after every epoch, for an `on_epoch` that reads them.
+    after every epoch, for an `on_epoch` that reads them. An epoch is one step on all `batches`, or where `steps` is
+    given a step on each of the batches that it makes anew; its loss is then the mean of theirs.
     """
     give_generator(model, generator)
     model.train()
     # A penalty or an adjustment uses the whole weight, so only a plain loss can be narrowed.
-    plain = penalty is None and adjust is None and not gradient_weight and not whole
+    plain = penalty is None and adjust is None and not gradient_weight and not whole and steps is None
     narrowing = narrow(model, [batch.input for batch in batches]) if plain else None
     adam = partial(Adam, lr=config.lr, weight_decay=config.weight_decay)
     optimiser = adam(narrowing.parameters if narrowing else list(model.parameters()))
     for epoch in range(config.epochs):
-        optimiser.zero_grad()
-        loss = sum((batch_loss(model, batch) for batch in batches[1:]), batch_loss(model, batches[0]))
-        if gradient_weight:
-            parts = torch.autograd.grad(loss, list(model.parameters()), create_graph=True, allow_unused=True)
-            sizes = [part.abs().sum() for part in parts if part is not None]
-            loss = loss + gradient_weight * torch.stack(sizes).sum()
-        if penalty is not None:
-            loss = loss + penalty()
-        loss.backward()  # type: ignore[no-untyped-call]
-        if adjust is not None:
-            adjust()
-        optimiser.step()
-        value = loss.item()
-        if not math.isfinite(value):
-            raise ConvergenceError(
-                f"the loss must stay finite, got {value} in epoch {epoch + 1} instead; "
-                "lower train.lr or choose another stream.preprocessing"
-            )
+        losses = []
+        for parts in [batches] if steps is None else steps():
+            optimiser.zero_grad()
+            loss = sum((batch_loss(model, batch) for batch in parts[1:]), batch_loss(model, parts[0]))
+            if gradient_weight:
+                slopes = torch.autograd.grad(loss, list(model.parameters()), create_graph=True, allow_unused=True)
+                sizes = [slope.abs().sum() for slope in slopes if slope is not None]
+                loss = loss + gradient_weight * torch.stack(sizes).sum()
+            if penalty is not None:
+                loss = loss + penalty()
+            loss.backward()  # type: ignore[no-untyped-call]
+            if adjust is not None:
+                adjust()
+            optimiser.step()
+            losses.append(loss.item())
+            if not math.isfinite(losses[-1]):
+                raise ConvergenceError(
+                    f"the loss must stay finite, got {losses[-1]} in epoch {epoch + 1} instead; "
+                    "lower train.lr or choose another stream.preprocessing"
+                )
         if on_epoch is not None:
-            on_epoch(epoch + 1, value)
+            on_epoch(epoch + 1, sum(losses) / len(losses))
     if narrowing is not None:
         narrowing.undo(adam, config.epochs)
     model.eval()
