@@ -6,7 +6,7 @@ itself, so that small products in turn from both take several times as long on t
 
 import ctypes
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
@@ -51,18 +51,19 @@ def _one_thread_of_torch() -> Iterator[None]:
 _BODY = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 
 
-def on_torch_threads(function: Callable[[Item], object], items: Iterable[Item]) -> None:
+def on_torch_threads(function: Callable[[Item], object], items: Sequence[Item]) -> None:
     """Call a function that releases the GIL for every item, on the threads that torch's products run on.
 
+    Inside, torch has one thread, unless there is only one item, which the calling thread does.
     Other threads would have to share the cores with those of torch, which wait busily for some milliseconds after
     each product. Where torch's OpenMP library is not found, the calling thread does all.
     """
-    parallel = _openmp_parallel() if torch.get_num_threads() > 1 else None
+    parallel = _openmp_parallel() if torch.get_num_threads() > 1 and len(items) > 1 else None
     if parallel is None:
         for item in items:
             function(item)
         return
-    left = iter(list(items))
+    left = iter(items)
     faults: list[BaseException] = []
 
     def body(_: object) -> None:

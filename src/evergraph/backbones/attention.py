@@ -133,17 +133,17 @@ class _Compiled(torch.autograd.Function):
         compiled = kernels()
         assert compiled is not None, "attended asks for it"
 
-        def weigh(head: int) -> None:
+        out, values = torch.empty(rows, heads, dense.shape[2]), dense.detach()
+
+        def average(head: int) -> None:
             row, column, random, *written = (part[head] for part in parts)
             compiled.weigh(crow, col, row, column, np.float32(slope), random, np.int32(threshold), *written)
-
-        on_torch_threads(weigh, range(heads))
-        out = torch.empty(rows, heads, dense.shape[2])
-        factor = scale / total
-        for head in range(heads):
             count = int(kept_start[head, -1])
             weights = csr_tensor(kept_start[head], kept_col[head, :count], kept[head, :count], pattern.shape)
-            torch.mul(csr_product(weights, dense[head].contiguous()), factor[head, :, None], out=out[:, head])
+            sums = csr_product(weights, values[head].contiguous())
+            torch.mul(sums, (scale / total[head])[:, None], out=out[:, head])
+
+        on_torch_threads(average, range(heads))
         ctx.save_for_backward(to, sent, dense, e, total, kept_start, kept_col, kept, out)
         ctx.mask, ctx.slope, ctx.scale, ctx.pattern = mask, slope, scale, pattern
         return out
