@@ -23,7 +23,7 @@ from evergraph.cli.batch_files import (
     read_files,
 )
 from evergraph.cli.console import STDOUT, counted, note, print_json
-from evergraph.cli.options import AsJson, Plugins
+from evergraph.cli.options import AsJson, Memory, Plugins, Scratch, budgeted
 from evergraph.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -55,6 +55,8 @@ def predict_command(
     weight_column: WeightColumn = None,
     directed: Directed = False,
     merge_duplicates: MergeDuplicates = False,
+    memory: Memory = None,
+    scratch: Scratch = None,
     plugin: Plugins = None,
     as_json: AsJson = False,
 ) -> None:
@@ -67,8 +69,9 @@ def predict_command(
     files = locals()
     _check_out(out, nodes, edges)
     classifier = ContinualClassifier.load(model)
-    batch = read_files(files, label_optional=True)
-    answers = classifier.answers(batch, unknown)
+    with budgeted(memory, scratch):
+        batch = read_files(files, label_optional=True)
+        answers = classifier.answers(batch, unknown)
     if out is not None:
         write_output(out, lambda path: _write_csv(path, batch, answers))
     labelled = np.flatnonzero(batch.labelled)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from evergraph.cli.console import STDOUT, note, print_json
-from evergraph.cli.options import AsJson, DataDir, Features, Plugins, SetOption
+from evergraph.cli.options import AsJson, DataDir, Features, Plugins, SetOption, budgeted
 from evergraph.errors import ConfigError
 from evergraph.files import write_output
 
@@ -43,7 +43,7 @@ def score_command(
     as_json: AsJson = False,
 ) -> None:
     """Score every node of a graph, all nodes and classes at once as one task."""
-    from evergraph.budget import memory_budget, parse_memory
+    from evergraph.budget import parse_memory
     from evergraph.config import assigned, parse_assignment
     from evergraph.data.datasets import open_dataset
     from evergraph.hodge import DEFAULT_MEMORY, Orientation, Solving, named_method
@@ -69,7 +69,7 @@ def score_command(
     sets = [parse_assignment(text) for text in settings or []]
     _forbid_without_effect(sets)
     config = RunConfig.from_values(assigned(values, sets))
-    with memory_budget(None if memory is None else parse_memory(memory)):
+    with budgeted(memory):
         graph = open_dataset(config.dataset, data_dir, progress=True)
         scores = score_graph(graph, score, config, Orientation(orientation or "paper"), solving)
     columns = {**_named(graph), "score": scores.value}
