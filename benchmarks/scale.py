@@ -14,8 +14,8 @@ A graph has 50 entries a node, 64 features and 40 classes (`generated.py`), in P
   choice of nodes; only up to --in-memory entries, as these need a graph in memory
 
 What `--memory` does not allow is read from disk in blocks. Memory is what the process of a command has besides
-pages of mapped files (RssAnon), by samples. The exponent is the slope of the line through the logarithms of entries and
-seconds, from 10^6 entries on. Figures are added to the JSON file graph by graph.
+pages of mapped files (RssAnon), by samples. The exponent is the slope of the line through the logarithms of entries
+and seconds, from 10^6 entries on. Figures are added to the JSON file graph by graph.
 """
 
 import argparse
