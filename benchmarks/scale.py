@@ -129,7 +129,7 @@ def measure(entries: int, folder: Path, arguments: argparse.Namespace) -> dict[s
 
 
 def _record(said: dict[str, Any]) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((Path(said["folder"]) / "record.json").read_text())
+    found: dict[str, Any] = json.loads((Path(said["run_dir"]) / "record.json").read_text())
     return found
 
 
@@ -164,7 +164,7 @@ def markdown(graphs: list[dict[str, Any]]) -> str:
             step = graph["steps"].get(name)
             cells.append("" if step is None else f"{step['seconds']:,.1f} s, {step['peak_gb']:.2f} GB")
         lines.append(f"| {name} | " + " | ".join(cells) + f" | {grown[name]:.2f} |" if name in grown else "")
-    accuracy = " | ".join(f"{100 * graph['aa_global']:.1f} %" for graph in graphs)
+    accuracy = " | ".join(f"{graph['aa_global']:.1f}" for graph in graphs)
     lines.append(f"| global accuracy of `analytic` | {accuracy} | |")
     return "\n".join(line for line in lines if line) + "\n"
 
