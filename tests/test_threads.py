@@ -2,6 +2,7 @@
 
 import threading
 import time
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ import torch
 from threadpoolctl import threadpool_info  # type: ignore[import-untyped]
 
 from evergraph.runs.process import torch_threads
-from evergraph.threads import in_threads
+from evergraph.threads import in_threads, on_torch_threads
 
 
 def library_threads() -> list[int]:
@@ -72,3 +73,38 @@ def test_products_have_the_same_bits_for_any_number_of_threads() -> None:
         with torch_threads(threads):
             found.append(np.stack(in_threads(lambda part: part @ part.T, list(values))))
     assert np.array_equal(found[0], found[1])
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_torchs_own_threads_do_every_item_once(threads: int) -> None:
+    done: list[int] = []
+    seen = set()
+
+    def work(item: int) -> None:
+        time.sleep(0.01)
+        seen.add(threading.get_native_id())
+        done.append(item)
+
+    with torch_threads(threads):
+        on_torch_threads(work, range(20))
+        on_torch_threads(work, range(0))
+    assert sorted(done) == list(range(20))
+    assert len(seen) == threads
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_fault_on_torchs_threads_is_raised_and_products_work_afterwards(threads: int) -> None:
+    def fail(item: int) -> None:
+        raise KeyError(item)
+
+    with torch_threads(threads):
+        with pytest.raises(KeyError):
+            on_torch_threads(fail, range(3))
+        assert torch.equal(torch.ones(300, 300) @ torch.ones(300, 300), torch.full((300, 300), 300.0))
+
+
+def test_without_an_openmp_library_the_calling_thread_does_all() -> None:
+    seen = set()
+    with torch_threads(2), patch("evergraph.threads._openmp_parallel", lambda: None):
+        on_torch_threads(lambda _: seen.add(threading.get_ident()), range(3))
+    assert seen == {threading.get_ident()}

@@ -1,14 +1,18 @@
-"""Work in threads: blocks of rows side by side, each with one thread of its libraries.
+"""Work in threads: blocks of rows side by side, each with one thread of its libraries, or on torch's own threads.
 
 The libraries' own threads (OpenMP under torch, those of BLAS under numpy) wait busily for work, each pool for
 itself, so that small products in turn from both take several times as long on two threads as on one.
 """
 
+import ctypes
+import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
 from threading import Lock
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import torch
 from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
@@ -42,3 +46,44 @@ def _one_thread_of_torch() -> Iterator[None]:
         yield
     finally:
         torch.set_num_threads(before)
+
+
+_BODY = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+
+
+def on_torch_threads(function: Callable[[Item], object], items: Sequence[Item]) -> None:
+    """Call a function that releases the GIL for every item, on the threads that torch's products run on.
+
+    Inside, torch has one thread, unless there is only one item, which the calling thread does.
+    Other threads would have to share the cores with those of torch, which wait busily for some milliseconds after
+    each product. Where torch's OpenMP library is not found, the calling thread does all.
+    """
+    parallel = _openmp_parallel() if torch.get_num_threads() > 1 and len(items) > 1 else None
+    if parallel is None:
+        for item in items:
+            function(item)
+        return
+    left = iter(items)
+    faults: list[BaseException] = []
+
+    def body(_: object) -> None:
+        try:
+            for item in left:
+                function(item)
+        except BaseException as fault:
+            faults.append(fault)
+
+    parallel(_BODY(body), None, torch.get_num_threads(), 0)
+    if faults:
+        raise faults[0]
+
+
+@cache
+def _openmp_parallel() -> Any | None:
+    """GOMP_parallel(body, data, threads, flags) of the library that torch has loaded: enters a parallel region."""
+    for path in sorted((Path(torch.__file__).parent / "lib").glob("libgomp*.so*")):
+        try:
+            return ctypes.CDLL(str(path), mode=os.RTLD_NOLOAD | os.RTLD_LAZY).GOMP_parallel
+        except (OSError, AttributeError):
+            continue
+    return None

@@ -1,15 +1,34 @@
 """Each backbone once more, as plainly as it can be written: dense matrices, float64, one formula a line."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
+import pytest
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from evergraph.backbones import BACKBONES, Norm
 from evergraph.data.graph import Graph
+
+WAYS = ("compiled", "plain")
+
+
+@contextmanager
+def way(name: str) -> Iterator[None]:
+    """Attention and dropout as they are with numba, or as they are without it."""
+    if name == "compiled":
+        pytest.importorskip("numba", reason="compiled loops need evergraph[jit]")
+        yield
+        return
+    with ExitStack() as stack:
+        for user in ("attention", "dropout"):
+            stack.enter_context(patch(f"evergraph.backbones.{user}.kernels", lambda: None))
+        yield
+
 
 Parameters = dict[str, Tensor]
 Reference = Callable[[Parameters, Tensor, Tensor, Any], Tensor]

@@ -1,4 +1,6 @@
-"""Attention of one head: value, gradient and gradient of the gradient against the dense softmax."""
+"""Attention of several heads: value, gradient and gradient of the gradient against the dense softmax."""
+
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -10,10 +12,12 @@ from torch import Tensor
 
 from evergraph.backbones import model_input
 from evergraph.backbones.attention import attended, attention
+from evergraph.backbones.dropout import Dropout, Mask
 from evergraph.backbones.products import Pattern
+from evergraph.runs.process import torch_threads
 from helpers import CPU, tiny_graph
 
-from .references import attention_weights, hears
+from .references import WAYS, attention_weights, hears, way
 from .test_products import agree, values
 
 
@@ -26,65 +30,117 @@ def pattern_and_mask(rows: int, columns: int, seed: int) -> tuple[Pattern, Tenso
     return Pattern(matrix.indptr, matrix.indices, matrix.shape, CPU), torch.as_tensor(dense).double()
 
 
-def dense_factor(pattern: Pattern, factor: Tensor | None) -> Tensor | float:
-    return 1.0 if factor is None else pattern.matrix(factor).to_dense().double()
+def dense_factor(pattern: Pattern, mask: Mask | None, head: int) -> Tensor | float:
+    return 1.0 if mask is None else pattern.matrix(mask.factor()[head]).to_dense().double()
 
 
-@settings(max_examples=40)
+def mask_of(heads: int, pattern: Pattern, share: float, seed: int) -> Mask | None:
+    dropout = Dropout(share)
+    dropout.generator = torch.Generator().manual_seed(seed)
+    return dropout.mask((heads, pattern.n_entries), CPU)
+
+
+def dense_heads(pattern: Pattern, hears: Tensor, mask: Mask | None, slope: float) -> Callable[..., Tensor]:
+    """Attention of dense matrices: (rows, heads, k)."""
+
+    def attend(to: Tensor, sent: Tensor, dense: Tensor) -> Tensor:
+        parts = [
+            (attention_weights(hears, to[head], sent[head], slope) * dense_factor(pattern, mask, head))
+            @ dense[head]
+            for head in range(len(to))
+        ]
+        return torch.stack(parts, dim=1)
+
+    return attend
+
+
+@pytest.mark.parametrize("name", WAYS)
+@settings(max_examples=40, deadline=None)
 @given(
     rows=st.integers(1, 7),
     columns=st.integers(1, 7),
+    heads=st.integers(1, 3),
     width=st.sampled_from([1, 3, 40]),
-    slope=st.sampled_from([0.0, 0.2, 1.0]),
-    dropout=st.booleans(),
+    slope=st.sampled_from([0.0, 0.2, 1.0, 1.5]),
+    share=st.sampled_from([0.0, 0.3, 0.8]),
     seed=st.integers(0, 99),
 )
-def test_one_head_is_the_dense_softmax(
-    rows: int, columns: int, width: int, slope: float, dropout: bool, seed: int
+def test_heads_are_dense_softmaxes(
+    name: str, rows: int, columns: int, heads: int, width: int, slope: float, share: float, seed: int
 ) -> None:
-    pattern, mask = pattern_and_mask(rows, columns, seed)
-    generator = torch.Generator().manual_seed(seed)
-    factor = torch.rand(pattern.n_entries, generator=generator).round() * 2.5 if dropout else None
+    pattern, hears = pattern_and_mask(rows, columns, seed)
+    mask = mask_of(heads, pattern, share, seed)
+    plain = dense_heads(pattern, hears, mask, slope)
+    shapes = (heads, rows), (heads, columns), (heads, columns, width)
+    inputs = [values(*shape, seed=seed + at) for at, shape in enumerate(shapes)]
 
     def ours(to: Tensor, sent: Tensor, dense: Tensor) -> Tensor:
-        return attended(pattern, to, sent, dense, factor, slope)
+        return attended(pattern, to, sent, dense, mask, slope)
 
-    def plain(to: Tensor, sent: Tensor, dense: Tensor) -> Tensor:
-        return (attention_weights(mask, to, sent, slope) * dense_factor(pattern, factor)) @ dense
-
-    inputs = values(rows, seed=seed), values(columns, seed=seed + 1), values(columns, width, seed=seed + 2)
-    agree(ours, plain, *inputs)
-    once = torch.autograd.grad(ours(*inputs).square().sum(), inputs)
+    with way(name):
+        agree(ours, plain, *inputs)
+        once = torch.autograd.grad(ours(*inputs).square().sum(), inputs)
     doubles = [value.detach().double().requires_grad_() for value in inputs]
     for found, wanted in zip(once, torch.autograd.grad(plain(*doubles).square().sum(), doubles), strict=True):
-        assert torch.allclose(found.double(), wanted, atol=1e-4)
+        assert torch.allclose(found.double(), wanted, rtol=1e-4, atol=1e-4)
 
 
+@pytest.mark.parametrize("name", WAYS)
 @pytest.mark.parametrize("size", [15.0, 100.0, 1e4])
-def test_weights_of_any_size_give_finite_averages_and_gradients(size: float) -> None:
-    pattern, mask = pattern_and_mask(30, 40, seed=0)
-    parts = [values(30), values(40, seed=1), values(40, 3, seed=2)]
+def test_weights_of_any_size_give_finite_averages_and_gradients(name: str, size: float) -> None:
+    pattern, hears = pattern_and_mask(30, 40, seed=0)
+    parts = [values(2, 30), values(2, 40, seed=1), values(2, 40, 3, seed=2)]
     inputs = [(part * scale).detach().requires_grad_() for part, scale in zip(parts, (size, size, 1), strict=True)]
     doubles = [value.detach().double().requires_grad_() for value in inputs]
-    found = attended(pattern, inputs[0], inputs[1], inputs[2], None, 0.2)
-    wanted = attention_weights(mask, doubles[0], doubles[1], 0.2) @ doubles[2]
+    wanted = dense_heads(pattern, hears, None, 0.2)(*doubles)
+    with way(name):
+        found = attended(pattern, inputs[0], inputs[1], inputs[2], None, 0.2)
+        gradients = torch.autograd.grad(found.square().sum(), inputs)
     assert torch.allclose(found.double(), wanted, atol=1e-3)
-    for ours, dense in zip(
-        torch.autograd.grad(found.square().sum(), inputs),
-        torch.autograd.grad(wanted.square().sum(), doubles),
-        strict=True,
-    ):
+    for ours, dense in zip(gradients, torch.autograd.grad(wanted.square().sum(), doubles), strict=True):
         assert torch.allclose(ours.double(), dense, atol=1e-2)
 
 
-def test_a_gradient_taken_again_leaves_out_what_the_weights_owe_to_what_is_averaged() -> None:
+@pytest.mark.parametrize("name", WAYS)
+def test_what_is_not_a_number_stays_so(name: str) -> None:
+    """The training loop stops at a loss that is not finite; attention must not hide it."""
+    pattern, _ = pattern_and_mask(6, 6, seed=4)
+    parts = [values(1, 6), values(1, 6, seed=1), values(1, 6, 3, seed=2)]
+    for position in range(3):
+        inputs = [part.detach().clone() for part in parts]
+        inputs[position].fill_(torch.nan)
+        with way(name):
+            out = attended(pattern, inputs[0], inputs[1], inputs[2], mask_of(1, pattern, 0.3, 0), 0.2)
+        assert out.isnan().all()
+
+
+@pytest.mark.parametrize("name", WAYS)
+def test_a_gradient_taken_again_leaves_out_what_the_weights_owe_to_what_is_averaged(name: str) -> None:
     """`to` and `sent` made of `dense`, as in a GAT: each path counts once, in both derivatives."""
-    pattern, mask = pattern_and_mask(5, 5, seed=3)
+    pattern, hears = pattern_and_mask(5, 5, seed=3)
 
     def ours(z: Tensor) -> Tensor:
-        return attended(pattern, z[:, 0], z[:, 1], z, None, 0.2)
+        return attended(pattern, z[None, :, 0], z[None, :, 1], z[None], None, 0.2).squeeze(1)
 
-    agree(ours, lambda z: attention_weights(mask, z[:, 0], z[:, 1], 0.2) @ z, values(5, 4))
+    with way(name):
+        agree(ours, lambda z: attention_weights(hears, z[:, 0], z[:, 1], 0.2) @ z, values(5, 4))
+
+
+def test_compiled_and_plain_attention_agree_to_rounding_for_any_number_of_threads() -> None:
+    pattern, _ = pattern_and_mask(60, 70, seed=6)
+    mask = mask_of(5, pattern, 0.6, 2)
+    inputs = [values(5, 60), values(5, 70, seed=1), values(5, 70, 32, seed=2)]
+    cotangent = values(60, 5, 32, seed=3).detach()
+
+    def results(name: str, threads: int) -> list[Tensor]:
+        with way(name), torch_threads(threads):
+            out = attended(pattern, inputs[0], inputs[1], inputs[2], mask, 0.2)
+            return [out.detach(), *torch.autograd.grad(out, inputs, cotangent)]
+
+    compiled = results("compiled", 1)
+    assert all(map(torch.equal, compiled, results("compiled", 2)))
+    for ours, plain in zip(compiled, results("plain", 1), strict=True):
+        assert torch.allclose(ours, plain, rtol=1e-4, atol=1e-5)
 
 
 def test_attention_is_the_dense_softmax_and_sums_to_one() -> None:

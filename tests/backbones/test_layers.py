@@ -1,13 +1,12 @@
-"""Layers: Glorot's bound, the head that grows, dropout from a given generator."""
+"""Layers: Glorot's bound, the head that grows."""
 
 import math
 
-import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evergraph.backbones.layers import Dropout, Head, Linear, glorot
+from evergraph.backbones.layers import Head, Linear, glorot
 
 
 @settings(max_examples=20)
@@ -49,26 +48,3 @@ def test_a_grown_head_keeps_what_it_learned() -> None:
     assert head.weight[:, 2:].abs().max() <= 0.5
     assert head.weight.requires_grad
     assert head.bias.requires_grad
-
-
-@pytest.mark.parametrize("share", [0.2, 0.6])
-def test_dropout_zeroes_a_share_and_scales_the_rest(share: float) -> None:
-    dropout = Dropout(share)
-    dropout.generator = torch.Generator().manual_seed(0)
-    values = dropout(torch.ones(20_000))
-    kept = values[values != 0]
-    assert torch.allclose(kept, torch.tensor(1 / (1 - share)))
-    assert abs(len(kept) / len(values) - (1 - share)) < 0.02
-
-
-def test_dropout_draws_anew_each_time() -> None:
-    dropout = Dropout(0.5)
-    dropout.generator = torch.Generator().manual_seed(0)
-    assert not torch.equal(dropout(torch.ones(100)), dropout(torch.ones(100)))
-
-
-def test_dropout_without_a_generator_refuses_to_train() -> None:
-    with pytest.raises(RuntimeError, match="needs a generator"):
-        Dropout(0.5)(torch.ones(3))
-    assert torch.equal(Dropout(0.5).eval()(torch.ones(3)), torch.ones(3))
-    assert torch.equal(Dropout(0.0)(torch.ones(3)), torch.ones(3))

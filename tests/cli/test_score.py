@@ -7,7 +7,9 @@ import numpy as np
 import pytest
 
 from evergraph.data.datasets import load_dataset
+from evergraph.errors import ConfigError
 from evergraph.hodge import hodge_potential
+from evergraph.hodge.petsc import petsc_python
 from evergraph.scores import SCORES
 
 from .conftest import Call, write_tiny
@@ -41,8 +43,13 @@ def test_the_potential_has_a_certificate_and_two_orientations(call: Call, tmp_pa
         np.testing.assert_allclose(found, sign * exact, atol=1e-9)
 
 
-@pytest.mark.parametrize("directed", [False, True])
-def test_the_potential_of_a_graph_folder_in_blocks(call: Call, tmp_path: Path, directed: bool) -> None:
+@pytest.mark.parametrize(("method", "directed"), [("blocks", False), ("blocks", True), ("petsc", False)])
+def test_the_potential_of_a_graph_folder(call: Call, tmp_path: Path, method: str, directed: bool) -> None:
+    if method == "petsc":
+        try:
+            petsc_python()
+        except ConfigError as error:
+            pytest.skip(str(error))
     nodes, edges, folder = tmp_path / "nodes.csv", tmp_path / "edges.csv", tmp_path / "graph"
     nodes.write_text("id,label\n" + "".join(f"{row},{row % 2}\n" for row in range(30)))
     rows = [(row, (row * step + 1) % 30) for row in range(28) for step in (1, 7)]
@@ -54,15 +61,16 @@ def test_the_potential_of_a_graph_folder_in_blocks(call: Call, tmp_path: Path, d
     every = ["--set", "dataset.standardise.largest_component=false"]
     every += ["--set", "dataset.standardise.undirected=false"]
     found = {}
-    for method in ("memory", "blocks"):
-        out = tmp_path / f"{method}.csv"
-        options = ("--method", method, "--memory", "50MB", "--out", out, "--json", *every)
+    for way in ("memory", method):
+        out = tmp_path / f"{way}.csv"
+        ranks = ("--ranks", 1) if way == "petsc" else ()
+        options = ("--method", way, *ranks, "--memory", "50MB", "--out", out, "--json", *every)
         facts = call("score", "--dataset", f"{folder}/", *options).json()
         assert facts["converged"] is True
         with out.open() as file:
-            found[method] = [float(row["score"]) for row in csv.DictReader(file)]
-    assert any(found["blocks"])
-    np.testing.assert_allclose(found["blocks"], found["memory"], rtol=0, atol=1e-9)
+            found[way] = [float(row["score"]) for row in csv.DictReader(file)]
+    assert any(found[method])
+    np.testing.assert_allclose(found[method], found["memory"], rtol=0, atol=1e-9)
 
 
 def test_parquet_holds_the_same_as_csv(call: Call, tmp_path: Path) -> None:
@@ -92,7 +100,9 @@ def test_parquet_holds_the_same_as_csv(call: Call, tmp_path: Path) -> None:
         (("--orientation", "opposite", "--score", "degree"), "goes with --score hps, got --score degree"),
         (("--method", "blocks", "--score", "degree"), "--method goes with --score hps, got --score degree"),
         (("--memory", "2GB", "--score", "degree"), "--memory goes with --score hps, got --score degree"),
-        (("--method", "disk"), "method has to be memory or blocks, got 'disk'"),
+        (("--method", "disk"), "method has to be one of memory, blocks, petsc, got 'disk'"),
+        (("--ranks", "2"), "ranks goes with method=petsc, got it with method=memory"),
+        (("--ranks", "2", "--score", "degree"), "--ranks goes with --score hps, got --score degree"),
         (("--memory", "much"), "--memory must be a size such as 2GB or 500MB, got 'much'"),
         (("--method", "blocks", "--memory", "1kB"), "memory has to be at least 1,048,576 bytes, got 1,000"),
     ],

@@ -54,13 +54,13 @@ def test_components_are_those_of_the_whole_graph(graph: csr_array, size: int) ->
     assert sorted(set(found.tolist())) == list(range(found.max(initial=-1) + 1))
 
 
-def test_components_of_long_paths_and_a_tree_in_any_order() -> None:
+def test_components_of_long_paths_in_any_order() -> None:
     rng = np.random.default_rng(0)
-    name = rng.permutation(3000)
-    pairs = [(int(name[i]), int(name[i + 1])) for i in range(2998) if i % 1000 != 999]
+    name = rng.permutation(600)
+    pairs = [(int(name[i]), int(name[i + 1])) for i in range(598) if i % 200 != 199]
     for size in (1, 64, 10**6):
-        found = block_components(in_blocks(from_pairs(3000, pairs), size, size))
-        assert sorted(np.bincount(found).tolist()) == [1, 999, 1000, 1000]
+        found = block_components(in_blocks(from_pairs(600, pairs), size, size))
+        assert sorted(np.bincount(found).tolist()) == [1, 199, 200, 200]
 
 
 @quick
@@ -122,25 +122,26 @@ def mapped(graph: csr_array, folder: Path) -> csr_array:
 def test_memory_maps_beyond_the_memory_get_blocks(tmp_path: Path) -> None:
     graph = from_pairs(5, [(0, 1), (1, 2), (3, 4)])
     on_disk, enough = mapped(graph, tmp_path), graph.nnz * BYTES_PER_ENTRY
-    assert chosen_method(on_disk, None, enough) is Method.MEMORY
-    assert chosen_method(on_disk, None, enough - 1) is Method.BLOCKS
-    assert chosen_method(graph, None, 1) is Method.MEMORY
-    assert chosen_method(on_disk, "memory", 1) is Method.MEMORY
+    assert chosen_method(on_disk, None, enough, directed=False) is Method.MEMORY
+    assert chosen_method(on_disk, None, enough, directed=True) is Method.BLOCKS
+    assert chosen_method(on_disk, None, enough - 1, directed=False) is Method.BLOCKS
+    assert chosen_method(graph, None, 1, directed=True) is Method.MEMORY
+    assert chosen_method(on_disk, "memory", 1, directed=True) is Method.MEMORY
 
 
 def test_nothing_of_the_size_of_the_entries_is_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """numpy reports its allocations to tracemalloc; the graph has 40 entries a node."""
+    """numpy reports its allocations to tracemalloc; the graph has nearly 160 entries a node."""
     import tracemalloc
 
-    rng, n = np.random.default_rng(0), 20_000
-    tail, head = np.repeat(np.arange(n), 20), rng.integers(0, n, 20 * n)
-    upper = csr_array((np.ones(20 * n), (tail, head)), shape=(n, n))
+    rng, n = np.random.default_rng(0), 5_000
+    tail, head = np.repeat(np.arange(n), 80), rng.integers(0, n, 80 * n)
+    upper = csr_array((np.ones(80 * n), (tail, head)), shape=(n, n))
     upper.setdiag(0)
     upper.eliminate_zeros()
     graph = csr_array(upper.maximum(upper.T))
     graph.data[:] = 1
     on_disk = mapped(graph, tmp_path)
-    entries = graph.nnz * graph.indices.itemsize
+    entries = 4 * graph.nnz  # bytes of the smallest array of that size that would be of use
     monkeypatch.setattr(blocks_module, "LARGEST_BLOCK", 1 << 10)
     peaks = {}
     for method in ("blocks", "memory"):
@@ -195,7 +196,7 @@ def test_arrays_that_are_no_matrix_are_refused() -> None:
 
 def test_bad_settings_are_one_sentence() -> None:
     graph = from_pairs(2, [(0, 1)])
-    with pytest.raises(ConfigError, match="method has to be memory or blocks, got 'disk'"):
+    with pytest.raises(ConfigError, match="method has to be one of memory, blocks, petsc, got 'disk'"):
         hodge_potential(graph, method="disk")
     with pytest.raises(ConfigError, match="takes the preconditioner jacobi, got multigrid"):
         hodge_potential(graph, method="blocks", preconditioner=Preconditioner.MULTIGRID)

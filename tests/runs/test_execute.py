@@ -68,7 +68,7 @@ def test_a_record_tells_everything(tmp_path: Path) -> None:
     assert record.cells is None
     assert record.changed == sorted(config.changed())
     assert {"dataset.name", "train.epochs", "backbone.hidden"} <= set(record.changed)
-    assert set(record.versions) == {"evergraph", "python", "torch", "numpy", "scipy", "threads"}
+    assert set(record.versions) == {"evergraph", "python", "torch", "numpy", "scipy", "numba", "threads"}
     assert record.first_class == [0, 2, 4, 6]
     assert record.data == data_record(open_stream(config, None), source_digest(config.dataset))
     assert record.data.source is not None

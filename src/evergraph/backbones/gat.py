@@ -8,8 +8,9 @@ from torch.nn.functional import elu
 from evergraph.backbones.attention import attended, attention
 from evergraph.backbones.base import Backbone, BackboneEntry
 from evergraph.backbones.blocks import Blocks
+from evergraph.backbones.dropout import Dropout
 from evergraph.backbones.input_product import InputProduct
-from evergraph.backbones.layers import Dropout, Head, InputLinear, glorot
+from evergraph.backbones.layers import Head, InputLinear, glorot
 from evergraph.backbones.message import MessageGraph, ModelInput, NodeFeatures
 from evergraph.backbones.size import FLOAT, GraphSize
 from evergraph.config import Settings
@@ -61,11 +62,10 @@ class GAT(Backbone):
     def _attended(self, z: Tensor, graph: MessageGraph) -> Tensor:
         """The first layer's output, from W h (nodes, heads * width) of the senders."""
         to, sent = (side.t().contiguous() for side in self.sides(z, graph))
-        factors = self.dropout.factors(self.heads, graph.pattern(1).n_entries, z.device)
+        mask = self.dropout.mask((self.heads, graph.pattern(1).n_entries), z.device)
         by_head = z.view(-1, self.heads, self.width).transpose(0, 1).contiguous()
-        heads = zip(to, sent, by_head, factors, strict=True)
-        parts = [attended(graph.pattern(1), *head, self.slope) for head in heads]
-        return elu(torch.cat(parts, dim=1) + self.first.bias)
+        averages = attended(graph.pattern(1), to, sent, by_head, mask, self.slope)
+        return elu(averages.flatten(1) + self.first.bias, inplace=True)
 
     def sides(self, z: Tensor, graph: MessageGraph) -> tuple[Tensor, Tensor]:
         """The terms of each raw weight from the receiver's and from the sender's W h: (nodes, heads) each."""
@@ -135,9 +135,10 @@ class AttentionHead(Head):
 
     def attended(self, z: Tensor, dense: Tensor, graph: MessageGraph, slope: float, dropout: Dropout) -> Tensor:
         """`dense` averaged with these weights, after dropout on the weights."""
-        to, sent = (side.squeeze(1) for side in self.sides(z, graph))
-        (factor,) = dropout.factors(1, graph.pattern(graph.depth).n_entries, z.device)
-        return attended(graph.pattern(graph.depth), to, sent, dense, factor, slope)
+        to, sent = (side.t().contiguous() for side in self.sides(z, graph))
+        last = graph.pattern(graph.depth)
+        mask = dropout.mask((1, last.n_entries), z.device)
+        return attended(last, to, sent, dense[None], mask, slope).squeeze(1)
 
     def sides(self, z: Tensor, graph: MessageGraph) -> tuple[Tensor, Tensor]:
         """The terms of each raw weight from the receiver's and from the sender's z: (nodes, 1) each."""

@@ -1,7 +1,6 @@
-"""Layers shared by backbones: linear maps, the head that grows, dropout with a given generator."""
+"""Layers shared by backbones: linear maps and the head that grows."""
 
 import math
-from collections.abc import Sequence
 
 import torch
 from torch import Tensor, nn
@@ -90,35 +89,3 @@ class Head(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         return torch.addmm(self.bias, x, self.weight)
-
-
-class Dropout(nn.Module):
-    """Zeroes a share of the values and scales the rest, drawing from `generator`."""
-
-    def __init__(self, share: float):
-        super().__init__()
-        self.share = share
-        self.generator: torch.Generator | None = None
-
-    def forward(self, x: Tensor) -> Tensor:
-        if not self.training or self.share == 0:
-            return x
-        factor = self.factor(x.shape, x.device)
-        return x * factor if x.requires_grad else factor.mul_(x)
-
-    def factors(self, parts: int, size: int, device: torch.device) -> Sequence[Tensor | None]:
-        """The dropout factors of several parts, (size,) each; None where nothing is dropped."""
-        if not self.training or self.share == 0:
-            return [None] * parts
-        return self.factor(torch.Size((parts, size)), device).unbind()
-
-    def factor(self, shape: torch.Size, device: torch.device) -> Tensor:
-        """0 for a dropped value, 1 / (1 - share) for a kept one."""
-        if self.generator is None:
-            raise RuntimeError("dropout needs a generator while training; the optimiser loop gives it one")
-        # Sixteen random bits a value, four values a draw: drawing is a large part of a GAT's epoch.
-        count = shape.numel()
-        draws = torch.empty(-(-count // 4), dtype=torch.int64).random_(-(1 << 63), None, generator=self.generator)
-        bits = draws.view(torch.int16)[:count].view(shape)
-        keep = bits >= round(self.share * 65_536) - 32_768
-        return keep.to(torch.float32).mul_(1 / (1 - self.share)).to(device)

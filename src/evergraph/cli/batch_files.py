@@ -5,11 +5,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from evergraph.errors import ConfigError
+
 if TYPE_CHECKING:
     from evergraph.tables import Batch
 
 ModelFolderOption = Annotated[Path, typer.Option("--model", help="Folder of the model.")]
-Nodes = Annotated[Path, typer.Option(help="Table of nodes: CSV (also .gz), TSV or Parquet; a column `id`.")]
+Nodes = Annotated[
+    Path,
+    typer.Option(help="Table of nodes: CSV (also .gz), TSV or Parquet, a column `id`; or a graph folder."),
+]
 Edges = Annotated[
     Path | None, typer.Option(help="Table of edges with columns `source` and `target`; none: nodes alone.")
 ]
@@ -29,8 +34,12 @@ MergeDuplicates = Annotated[
 
 def read_files(options: dict[str, Any], *, label_optional: bool) -> "Batch":
     """The batch that the options of a command name."""
+    from evergraph.data.graph_folder import folder_batch, is_graph_folder
     from evergraph.tables import Duplicates, read_batch
 
+    if is_graph_folder(options["nodes"]):
+        _forbid_beside_folder(options)
+        return folder_batch(options["nodes"])
     names = (
         "id_column",
         "label_column",
@@ -48,3 +57,16 @@ def read_files(options: dict[str, Any], *, label_optional: bool) -> "Batch":
         label_optional=label_optional,
         **{name: options[name] for name in names},
     )
+
+
+def _forbid_beside_folder(options: dict[str, Any]) -> None:
+    """ConfigError for what says how tables are read: a graph folder was made of tables already."""
+    usual = {"source_column": "source", "target_column": "target"}
+    for name in ("edges", "id_column", "label_column", "time_column", "ignore", "weight_column", *usual):
+        if options[name] not in (None, usual.get(name)):
+            raise ConfigError(
+                f"a graph folder has its edges and columns, got --{name.replace('_', '-')} beside it; leave it out"
+            )
+    for name in ("directed", "merge_duplicates"):
+        if options[name]:
+            raise ConfigError(f"a graph folder says that by itself, got --{name.replace('_', '-')}; leave it out")

@@ -21,7 +21,7 @@ from evergraph.cli.batch_files import (
     read_files,
 )
 from evergraph.cli.console import STDOUT, print_json
-from evergraph.cli.options import AsJson, Plugins
+from evergraph.cli.options import AsJson, Memory, Plugins, Scratch, budgeted
 from evergraph.errors import ConfigError, DataError
 
 EXAMPLE = "Example: evergraph forget --model model --edges edges.csv --nodes nodes.csv --ids ids.txt"
@@ -41,6 +41,8 @@ def forget_command(
     weight_column: WeightColumn = None,
     directed: Directed = False,
     merge_duplicates: MergeDuplicates = False,
+    memory: Memory = None,
+    scratch: Scratch = None,
     plugin: Plugins = None,
     as_json: AsJson = False,
 ) -> None:
@@ -51,8 +53,9 @@ def forget_command(
     files = locals()
     _forbid_new(model)
     wanted = _ids(ids)
-    batch = read_files(files, label_optional=True)
-    with locked_model(model) as place:
+    with budgeted(memory, scratch):
+        batch = read_files(files, label_optional=True)
+    with budgeted(memory, scratch), locked_model(model) as place:
         classifier = ContinualClassifier.load(model)
         found = classifier.forget(batch, wanted)
         classifier.save_in(place)

@@ -24,7 +24,7 @@ from evergraph.cli.batch_files import (
 )
 from evergraph.cli.console import STDOUT, note, print_json
 from evergraph.cli.model_printing import facts, print_classes, told
-from evergraph.cli.options import AsJson, Plugins, SetOption
+from evergraph.cli.options import AsJson, Memory, Plugins, Scratch, SetOption, budgeted
 from evergraph.errors import ConfigError, GraphWarning
 
 EXAMPLE = "Example: evergraph learn --model model --edges edges.csv --nodes nodes.csv --label-column topic"
@@ -64,6 +64,8 @@ def learn_command(
         Path | None, typer.Option(help="Folder of a model whose settings and columns a new model gets, to merge.")
     ] = None,
     settings: SetOption = None,
+    memory: Memory = None,
+    scratch: Scratch = None,
     plugin: Plugins = None,
     as_json: AsJson = False,
 ) -> None:
@@ -84,8 +86,9 @@ def learn_command(
         if arguments:
             raise ConfigError(f"--like has all settings, got --{_option(next(iter(arguments)))} too; leave it out")
         arguments["like"] = like
-    batch = read_files(files, label_optional=False)
-    with locked_model(model) as place:
+    with budgeted(memory, scratch):
+        batch = read_files(files, label_optional=False)
+    with budgeted(memory, scratch), locked_model(model) as place:
         if place.exists:
             classifier = ContinualClassifier.load(model)
             if arguments:

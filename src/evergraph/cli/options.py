@@ -1,10 +1,14 @@
 """Options that several commands share."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+
+from evergraph.errors import ConfigError
 
 
 class ExecutorName(StrEnum):
@@ -54,6 +58,14 @@ Memory = Annotated[
         help="Budget of memory of a run besides the program's own, such as 8GB; what does not fit is split.",
     ),
 ]
+Scratch = Annotated[
+    Path | None,
+    typer.Option(
+        "--scratch",
+        help="Folder for what does not fit into memory while a graph folder is read.",
+        show_default="temp",
+    ),
+]
 Plugins = Annotated[
     list[Path] | None,
     typer.Option(
@@ -87,3 +99,14 @@ RayAddress = Annotated[
     str | None,
     typer.Option("--ray-address", metavar="HOST:PORT", help="An existing Ray cluster; without it, one is started."),
 ]
+
+
+@contextmanager
+def budgeted(memory: str | None, scratch: Path | None = None) -> Iterator[None]:
+    """The budget that --memory and --scratch ask for."""
+    from evergraph.budget import memory_budget, parse_memory
+
+    if scratch is not None and not scratch.is_dir():
+        raise ConfigError(f"--scratch must be a folder that is there, got {scratch} instead; make it first")
+    with memory_budget(None if memory is None else parse_memory(memory), scratch):
+        yield

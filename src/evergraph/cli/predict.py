@@ -1,7 +1,7 @@
 """evergraph predict: the class of every node, as CSV or JSON."""
 
 import csv
-import io
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -23,13 +23,17 @@ from evergraph.cli.batch_files import (
     read_files,
 )
 from evergraph.cli.console import STDOUT, counted, note, print_json
-from evergraph.cli.options import AsJson, Plugins
+from evergraph.cli.options import AsJson, Memory, Plugins, Scratch, budgeted
 from evergraph.errors import ConfigError
 
 if TYPE_CHECKING:
+    from typing import IO
+
     from evergraph.tables import Batch
 
 EXAMPLE = "Example: evergraph predict --model model --edges edges.csv --nodes nodes.csv --out predictions.csv"
+AT_ONCE = 100_000
+"""Rows that are made together."""
 FIELDS = ("id", "label", "probability", "margin")
 
 
@@ -51,6 +55,8 @@ def predict_command(
     weight_column: WeightColumn = None,
     directed: Directed = False,
     merge_duplicates: MergeDuplicates = False,
+    memory: Memory = None,
+    scratch: Scratch = None,
     plugin: Plugins = None,
     as_json: AsJson = False,
 ) -> None:
@@ -63,13 +69,14 @@ def predict_command(
     files = locals()
     _check_out(out, nodes, edges)
     classifier = ContinualClassifier.load(model)
-    batch = read_files(files, label_optional=True)
-    answers = classifier.answers(batch, unknown)
+    with budgeted(memory, scratch):
+        batch = read_files(files, label_optional=True)
+        answers = classifier.answers(batch, unknown)
     if out is not None:
-        write_output(out, _csv(batch, answers))
+        write_output(out, lambda path: _write_csv(path, batch, answers))
     labelled = np.flatnonzero(batch.labelled)
     truth = classifier.spelled(batch.labels)
-    right = sum(answers.labels[row] == truth[row] and not answers.unknown[row] for row in labelled)
+    right = np.count_nonzero((answers.labels.astype(object) == truth)[labelled] & ~answers.unknown[labelled])
     summary = {
         "nodes": batch.n_nodes,
         "unknown": int(np.sum(answers.unknown)),
@@ -85,7 +92,7 @@ def predict_command(
     for remark in answers.remarks:
         note(remark)
     if out is None:
-        STDOUT.file.write(_csv(batch, answers))
+        _write_rows(STDOUT.file, batch, answers)
         return
     told = f"{out}: {counted(batch.n_nodes, 'node')}"
     told += f", {summary['unknown']:,} unknown" if summary["unknown"] else ""
@@ -103,14 +110,20 @@ def _check_out(out: Path | None, *inputs: Path | None) -> None:
         raise ConfigError(f"--out must be a CSV file, got {out} instead; end it in .csv")
 
 
-def _rows(batch: "Batch", answers: Any) -> list[tuple[Any, ...]]:
-    shown = zip(batch.ids.tolist(), answers.labels.tolist(), answers.top, answers.margin, strict=True)
-    return [(node, label, round(float(top), 6), round(float(margin), 6)) for node, label, top, margin in shown]
+def _rows(batch: "Batch", answers: Any) -> Iterator[tuple[Any, ...]]:
+    """A row for each node, made of some nodes at a time."""
+    for start in range(0, batch.n_nodes, AT_ONCE):
+        here = slice(start, start + AT_ONCE)
+        columns = (batch.ids[here], answers.labels[here], answers.top[here].round(6), answers.margin[here].round(6))
+        yield from zip(*(column.tolist() for column in columns), strict=True)
 
 
-def _csv(batch: "Batch", answers: Any) -> str:
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
+def _write_rows(file: "IO[str]", batch: "Batch", answers: Any) -> None:
+    writer = csv.writer(file, lineterminator="\n")
     writer.writerow(FIELDS)
     writer.writerows(_rows(batch, answers))
-    return text.getvalue()
+
+
+def _write_csv(path: Path, batch: "Batch", answers: Any) -> None:
+    with path.open("w", newline="", encoding="utf-8") as file:
+        _write_rows(file, batch, answers)

@@ -15,7 +15,9 @@ from evergraph.cli.options import (
     Plugins,
     ProtocolName,
     ProtocolOption,
+    Scratch,
     SetOption,
+    budgeted,
 )
 from evergraph.errors import ConfigError, DataError, RunError
 
@@ -49,12 +51,12 @@ def run_command(
     out: Annotated[Path, typer.Option(help="Folder in which the run gets its folder.")] = Path("runs"),
     data_dir: DataDir = None,
     memory: Memory = None,
+    scratch: Scratch = None,
     resume: Annotated[bool, typer.Option("--resume", help="Resume an interrupted run of these settings.")] = False,
     plugin: Plugins = None,
     as_json: AsJson = False,
 ) -> None:
     """Learn a stream of tasks and measure it."""
-    from evergraph.budget import memory_budget, parse_memory
     from evergraph.cli.printing import print_run, run_json
     from evergraph.config import assigned, merged, parse_assignment, read_settings
     from evergraph.runs.process import keep_freed_memory
@@ -75,7 +77,7 @@ def run_command(
         raise ConfigError("--protocol or --set stream.inter_task_edges is wanted, got both instead; leave one out")
     names = _method_names(method)
     configs = [_config(values, name, budget, sets, strict=len(names) == 1) for name in names]
-    with memory_budget(None if memory is None else parse_memory(memory)):
+    with budgeted(memory, scratch):
         results, failures = _run_all(configs, out, data_dir, resume=resume)
     if as_json:
         shown = [run_json(result.record, result.folder) for result in results]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from evergraph.cli.console import STDOUT, note, print_json
-from evergraph.cli.options import AsJson, DataDir, Features, Plugins, SetOption
+from evergraph.cli.options import AsJson, DataDir, Features, Plugins, SetOption, budgeted
 from evergraph.errors import ConfigError
 from evergraph.files import write_output
 
@@ -26,8 +26,9 @@ def score_command(
     ] = None,
     method: Annotated[
         str | None,
-        typer.Option(help="How the Hodge potential is computed: memory or blocks; by size where none is named."),
+        typer.Option(help="How the Hodge potential is computed: memory, blocks or petsc; by size without it."),
     ] = None,
+    ranks: Annotated[int | None, typer.Option(help="Processes of --method petsc: 2 if none are given.")] = None,
     memory: Annotated[
         str | None,
         typer.Option(help="Memory for the potential of a graph folder, such as 500MB; 2GB if none is given."),
@@ -42,7 +43,7 @@ def score_command(
     as_json: AsJson = False,
 ) -> None:
     """Score every node of a graph, all nodes and classes at once as one task."""
-    from evergraph.budget import memory_budget, parse_memory
+    from evergraph.budget import parse_memory
     from evergraph.config import assigned, parse_assignment
     from evergraph.data.datasets import open_dataset
     from evergraph.hodge import DEFAULT_MEMORY, Orientation, Solving, named_method
@@ -50,13 +51,13 @@ def score_command(
     from evergraph.runs.scoring import score_graph
     from evergraph.scores import SCORES
 
-    given = {"orientation": orientation, "method": method, "memory": memory}
+    given = {"orientation": orientation, "method": method, "memory": memory, "ranks": ranks}
     for name, value in given.items():
         if value is not None and SCORES.canonical(score) != "hps":
             raise ConfigError(f"--{name} goes with --score hps, got --score {score} instead")
     if orientation not in (None, *(entry.value for entry in Orientation)):
         raise ConfigError(f"--orientation must be paper or opposite, got {orientation!r} instead")
-    solving = Solving(named_method(method), DEFAULT_MEMORY if memory is None else parse_memory(memory))
+    solving = Solving(named_method(method), DEFAULT_MEMORY if memory is None else parse_memory(memory), ranks)
     if out.suffix not in WRITERS:
         raise ConfigError(f"--out must end in .csv or .parquet, got {out} instead")
     values = {
@@ -68,7 +69,7 @@ def score_command(
     sets = [parse_assignment(text) for text in settings or []]
     _forbid_without_effect(sets)
     config = RunConfig.from_values(assigned(values, sets))
-    with memory_budget(None if memory is None else parse_memory(memory)):
+    with budgeted(memory):
         graph = open_dataset(config.dataset, data_dir, progress=True)
         scores = score_graph(graph, score, config, Orientation(orientation or "paper"), solving)
     columns = {**_named(graph), "score": scores.value}

@@ -50,7 +50,7 @@ def _on_disk(graph: Graph, steps: Standardisation) -> Graph:
             "convert its tables with --set dataset.options.directed=false"
         )
     before = disk_adjacency(graph)
-    weighted = not steps.unweighted and has_weights(graph)
+    weighted = not steps.unweighted and has_weights(graph.adjacency)
     loops = not steps.no_self_loops or not count_loops(graph)
     adjacency = DiskAdjacency(before.whole, before.nodes, weighted=weighted, loops=loops)
     result = replace(graph, adjacency=cast("sparse.csr_array", adjacency))
@@ -74,7 +74,7 @@ def _components(adjacency: sparse.csr_array) -> NDArray[np.int32]:
 def changes(before: Graph, after: Graph) -> tuple[str, ...]:
     """What standardisation took away that a person may have wanted, each with the switch that keeps it."""
     found = []
-    if has_weights(before) and not has_weights(after):
+    if has_weights(before.adjacency) and not has_weights(after.adjacency):
         found.append("edge weights are not used (--set dataset.standardise.unweighted=false keeps them)")
     loops, left = (count_loops(graph) for graph in (before, after))
     if loops and not left:

@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 
+from evergraph.data.graph import Graph
+from evergraph.data.on_disk import MOST_ROWS, is_on_disk
 from evergraph.errors import ConfigError, DataError, GraphWarning
 from evergraph.estimator.history import Step
 from evergraph.estimator.learned import GIVE_LABELS, Answers, Forgotten, Learned, n_inputs
@@ -200,10 +202,7 @@ class ContinualClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 "probability of one; leave it out"
             )
         prepared = learned.prepare(to_batch(graph, **options))
-        found = learned.probabilities(prepared.graph)
-        best = found.argmax(axis=1)
-        top = found[np.arange(len(best)), best]
-        second = np.partition(found, -2, axis=1)[:, -2] if found.shape[1] > 1 else np.zeros(len(best))
+        best, top, second = _best(learned, prepared.graph)
         unknown = top < (learned.below if below is None else below)
         name = UNKNOWN[0] if isinstance(learned.classes[0], str) else UNKNOWN[1]
         labels = np.where(unknown, name, self.classes_[best]) if unknown.any() else self.classes_[best]
@@ -425,6 +424,21 @@ class ContinualClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 def _as_given(params: Mapping[str, Any]) -> dict[str, Any]:
     """Arguments as they were before JSON."""
     return {name: tuple(value) if isinstance(value, list) else value for name, value in params.items()}
+
+
+def _best(learned: Learned, graph: Graph) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
+    """The likeliest class of every node, its probability and that of the next one; of a graph on disk in blocks."""
+    at_once = MOST_ROWS if is_on_disk(graph) else max(graph.n_nodes, 1)
+    best = np.empty(graph.n_nodes, dtype=np.int64)
+    top, second = np.empty((2, graph.n_nodes))
+    for start in range(0, graph.n_nodes, at_once):
+        rows = np.arange(start, min(start + at_once, graph.n_nodes)) if at_once < graph.n_nodes else None
+        here = slice(start, start + at_once)
+        found = learned.probabilities(graph, rows)
+        best[here] = found.argmax(axis=1)
+        ordered = np.partition(found, -2, axis=1) if found.shape[1] > 1 else np.pad(found, ((0, 0), (1, 0)))
+        second[here], top[here] = ordered[:, -2], ordered[:, -1]
+    return best, top, second
 
 
 def _warn(remarks: Sequence[str]) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from evergraph.data.on_disk import has_weights
 from evergraph.estimator.history import Step
 from evergraph.tables import Batch
 from evergraph.tables.labels import plain
@@ -23,7 +24,7 @@ FEW_LABELS = 20
 
 def weighted(batch: Batch) -> bool:
     """Whether edges have weights other than 1."""
-    return bool(np.any(batch.adjacency.data != 1))
+    return has_weights(batch.adjacency)
 
 
 def unlike_before(batch: Batch, history: Sequence[Step]) -> list[str]:

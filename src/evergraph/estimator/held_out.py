@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evergraph.data.graph import Graph
+from evergraph.data.on_disk import disk_adjacency, is_on_disk
 from evergraph.estimator.ledger import Ledger
 from evergraph.methods.base import Learner
 
@@ -79,7 +80,7 @@ class HeldOut:
         if self.inputs is None:
             return
         here, rows = self._found(keys)
-        places, degrees = np.flatnonzero(here), degrees_of(graph)[rows]
+        places, degrees = np.flatnonzero(here), degrees_of(graph, rows)
         grown = degrees >= self.degrees[places]
         inputs = learner.lasting_inputs(graph, rows[grown]) if grown.any() else None
         if inputs is not None:
@@ -125,6 +126,8 @@ class HeldOut:
         self.inputs = arrays.get("inputs")
 
 
-def degrees_of(graph: Graph) -> NDArray[np.int32]:
-    """The number of neighbours of each node."""
-    return np.asarray(np.diff(graph.adjacency.indptr), dtype=np.int32)
+def degrees_of(graph: Graph, rows: NDArray[np.int64]) -> NDArray[np.int32]:
+    """The number of neighbours of some nodes."""
+    if is_on_disk(graph):
+        return np.asarray(np.diff(disk_adjacency(graph).rows(rows).indptr), dtype=np.int32)
+    return np.asarray(np.diff(graph.adjacency.indptr), dtype=np.int32)[rows]

@@ -190,7 +190,7 @@ class Learned:
             checks = self._checks(prepared.graph, plan.train)
             inputs = self.learner.lasting_inputs(prepared.graph, plan.aside) if len(plan.aside) else None
         self.ledger.add(prepared.keys[plan.train], plan.labels, checks)
-        degrees = degrees_of(prepared.graph)[plan.aside]
+        degrees = degrees_of(prepared.graph, plan.aside)
         self.held_out.add(prepared.keys[plan.aside], plan.aside_labels, degrees, inputs)
         self.held_out.refresh(self.learner, prepared.graph, prepared.keys)
         old, self.classes = len(self.classes), plan.classes

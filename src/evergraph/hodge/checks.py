@@ -26,7 +26,8 @@ def as_square(matrix: csr_array, name: str = "the adjacency") -> csr_array:
         raise DataError(f"{name} has to hold real numbers, got dtype {matrix.dtype} instead; convert it to float64")
     square = csr_array(matrix.astype(np.float64).tocsr())
     square.sum_duplicates()
-    square.eliminate_zeros()
+    if not square.data.all():
+        square.eliminate_zeros()
     if not np.isfinite(square.data).all():
         raise DataError(
             f"{name} has to hold finite numbers, got NaN or infinity instead; remove or replace these entries"
@@ -53,15 +54,27 @@ def as_graph(adjacency: csr_array) -> csr_array:
 def as_undirected(adjacency: csr_array) -> csr_array:
     """Return a canonical copy of a weighted undirected adjacency: A = Aᵀ >= 0 with a zero diagonal."""
     graph = as_graph(adjacency)
-    mirrored = csr_array(graph.T.tocsr())
-    mirrored.sort_indices()
-    same = np.array_equal(graph.indptr, mirrored.indptr) and np.array_equal(graph.indices, mirrored.indices)
-    if not same or not np.array_equal(graph.data, mirrored.data):
+    if not is_symmetric(graph):
         raise DataError(
             "the adjacency of an undirected graph has to be symmetric, got an asymmetric one instead; "
             "pass directed=True where the function takes it, or make it undirected with underlying_graph"
         )
     return graph
+
+
+def is_symmetric(matrix: csr_array) -> bool:
+    """Whether a canonical matrix equals its transposed."""
+    values = matrix.data
+    if np.all(values == values[:1]):
+        values = np.ones(len(values), dtype=np.int8)  # only the pattern counts, and bytes are moved faster
+    mirrored = csr_array(
+        (values, matrix.indices, matrix.indptr), shape=matrix.shape
+    ).T.tocsr()  # in order of columns
+    return (
+        np.array_equal(matrix.indptr, mirrored.indptr)
+        and np.array_equal(matrix.indices, mirrored.indices)
+        and np.array_equal(values, mirrored.data)
+    )
 
 
 def as_vector(values: ArrayLike, length: int, name: str) -> Vector:

@@ -7,11 +7,11 @@ from numpy.typing import ArrayLike
 from scipy.sparse import csr_array
 
 from evergraph.errors import ConfigError
-from evergraph.hodge.block_potential import block_potential, find_in_blocks
-from evergraph.hodge.checks import Vector, as_graph, as_vector
+from evergraph.hodge.block_potential import Find, block_potential, find_in_blocks
+from evergraph.hodge.checks import Vector, as_graph, as_undirected, as_vector
 from evergraph.hodge.method import DEFAULT_MEMORY, Method, chosen_method
 from evergraph.hodge.operators import signed_adjacency, underlying_graph
-from evergraph.hodge.solve import Preconditioner, Solution, certify, check_limits, solve_laplacian
+from evergraph.hodge.solve import Preconditioner, Solution, certify, check_limits, solve_checked
 
 
 class Orientation(Enum):
@@ -39,6 +39,7 @@ def hodge_potential(
     preconditioner: Preconditioner = Preconditioner.JACOBI,
     method: Method | str | None = None,
     memory: int = DEFAULT_MEMORY,
+    ranks: int | None = None,
     tolerance: float = 1e-10,
     max_iterations: int = 10_000,
     must_converge: bool = True,
@@ -51,19 +52,17 @@ def hodge_potential(
     graph that has grown, the score before (`grown_start`).
 
     method: without one, BLOCKS for a memory-mapped adjacency of which MEMORY would need more than `memory` bytes,
-    else MEMORY. memory: what BLOCKS may use besides vectors of the size of the nodes.
+    else MEMORY. memory: what BLOCKS may use besides vectors of the size of the nodes. ranks: processes of PETSC,
+    two unless others are given.
     """
-    chosen = chosen_method(adjacency, method, memory)
+    chosen = chosen_method(adjacency, method, memory, directed=directed)
+    if ranks is not None and chosen is not Method.PETSC:
+        raise ConfigError(f"ranks goes with method=petsc, got it with method={chosen.value} instead; leave it out")
     if chosen is not Method.MEMORY:
         check_limits(tolerance, max_iterations)
-        if preconditioner is not Preconditioner.JACOBI:
-            raise ConfigError(
-                f"method={chosen.value} takes the preconditioner jacobi, got {preconditioner.value} instead; "
-                "use method=memory"
-            )
         solution = block_potential(
             adjacency,
-            find_in_blocks(tolerance, max_iterations),
+            _finder(chosen, preconditioner, ranks, tolerance, max_iterations),
             directed=directed,
             sign=orientation.sign,
             start=start,
@@ -72,11 +71,11 @@ def hodge_potential(
         )
         return certify(solution, tolerance, must_converge)
     if directed:
-        graph = underlying_graph(adjacency)
+        graph = as_undirected(underlying_graph(adjacency))
         flow = csr_array(graph.multiply(signed_adjacency(adjacency, directed=True)))
     else:
-        graph = flow = as_graph(adjacency)
-    return solve_laplacian(
+        graph = flow = as_undirected(adjacency)
+    return solve_checked(
         graph,
         orientation.sign * flow.sum(axis=1).astype(np.float64),
         start=start,
@@ -85,6 +84,21 @@ def hodge_potential(
         max_iterations=max_iterations,
         must_converge=must_converge,
     )
+
+
+def _finder(
+    method: Method, preconditioner: Preconditioner, ranks: int | None, tolerance: float, limit: int
+) -> Find:
+    if method is Method.PETSC:
+        from evergraph.hodge.petsc import DEFAULT_RANKS, find_with_petsc
+
+        return find_with_petsc(DEFAULT_RANKS if ranks is None else ranks, preconditioner, tolerance, limit)
+    if preconditioner is not Preconditioner.JACOBI:
+        raise ConfigError(
+            f"method={method.value} takes the preconditioner jacobi, got {preconditioner.value} instead; "
+            "use method=memory or method=petsc"
+        )
+    return find_in_blocks(tolerance, limit)
 
 
 def grown_start(adjacency: csr_array, before: ArrayLike, rows: ArrayLike) -> Vector:
@@ -113,12 +127,19 @@ def ranking_potential(
     orientation: Orientation = Orientation.PAPER,
     method: Method | str | None = None,
     memory: int = DEFAULT_MEMORY,
+    ranks: int | None = None,
 ) -> Solution:
     """The potential as exactly as it can be had: where float64 cannot reach 1e-10, at least ENOUGH_TO_RANK.
 
     Potentials that are large beside the degrees (long trees behind single edges) have rounding errors above 1e-10.
     """
     solution = hodge_potential(
-        adjacency, directed=directed, orientation=orientation, method=method, memory=memory, must_converge=False
+        adjacency,
+        directed=directed,
+        orientation=orientation,
+        method=method,
+        memory=memory,
+        ranks=ranks,
+        must_converge=False,
     )
     return solution if solution.residual <= ENOUGH_TO_RANK else certify(solution, ENOUGH_TO_RANK, True)

@@ -54,8 +54,31 @@ def solve_laplacian(
     ConvergenceError is raised, or with must_converge=False the unconverged solution is returned. start: (n,), where
     to begin, such as the solution before the graph grew; it changes the iterations, not what is certified.
     """
+    return solve_checked(
+        as_undirected(adjacency),
+        rhs,
+        node_weights=node_weights,
+        start=start,
+        preconditioner=preconditioner,
+        tolerance=tolerance,
+        max_iterations=max_iterations,
+        must_converge=must_converge,
+    )
+
+
+def solve_checked(
+    graph: csr_array,
+    rhs: ArrayLike,
+    *,
+    node_weights: ArrayLike | None = None,
+    start: ArrayLike | None = None,
+    preconditioner: Preconditioner,
+    tolerance: float,
+    max_iterations: int,
+    must_converge: bool,
+) -> Solution:
+    """`solve_laplacian` of an adjacency that has been checked already."""
     check_limits(tolerance, max_iterations)
-    graph = as_undirected(adjacency)
     right = as_vector(rhs, graph.shape[0], "the right-hand side")
     root = np.sqrt(as_node_weights(node_weights, graph.shape[0]))
     # Rows by falling degree: the inner loop of the product then has the length of the row before, which the
@@ -102,7 +125,7 @@ def _permuted(matrix: csr_array, order: NDArray[np.intp]) -> csr_array:
     rank = np.empty(len(order), dtype=matrix.indices.dtype)
     rank[order] = np.arange(len(order))
     rows = csr_array(matrix[order])
-    return csr_array((rows.data, rank[rows.indices], rows.indptr), shape=matrix.shape)
+    return csr_array((rows.data, np.take(rank, rows.indices), rows.indptr), shape=matrix.shape)
 
 
 def _solve(
@@ -152,8 +175,6 @@ def _multigrid(matrix: csr_array, components: Components) -> Precondition:
     """Return one V-cycle of smoothed aggregation for a singular matrix (n, n), grounded at a node per component.
 
     For mesh-like graphs, on which the Jacobi preconditioner converges slowly.
-    Grounding adds a positive number to one diagonal entry per component, which makes the matrix regular. It
-    changes no solution: for a consistent right side the solution, and so the added term, is zero at that node.
     """
     try:
         import pyamg
@@ -162,10 +183,7 @@ def _multigrid(matrix: csr_array, components: Components) -> Precondition:
             "Preconditioner.MULTIGRID needs the package pyamg, got an environment without it instead; "
             "install it with: pip install 'evergraph[multigrid]'"
         ) from error
-    _, grounded = np.unique(components.label, return_index=True)
-    added = np.zeros(matrix.shape[0])
-    added[grounded] = np.maximum(matrix.diagonal()[grounded], 1.0)
-    regular = csr_matrix(matrix + diags_array(added))
+    regular = csr_matrix(matrix + diags_array(grounding(matrix.diagonal(), components)))
     hierarchy = pyamg.smoothed_aggregation_solver(regular, B=components.null[:, None])
     cycle = hierarchy.aspreconditioner(cycle="V")
 
@@ -173,3 +191,14 @@ def _multigrid(matrix: csr_array, components: Components) -> Precondition:
         out[:] = cycle @ residual
 
     return run
+
+
+def grounding(diagonal: Vector, components: Components) -> Vector:
+    """Return what makes a singular matrix of this diagonal (n,) regular: a positive number at a node per component.
+
+    It changes no solution: for a consistent right side the solution, and so the added term, is zero at that node.
+    """
+    _, grounded = np.unique(components.label, return_index=True)
+    added = np.zeros_like(diagonal)
+    added[grounded] = np.maximum(diagonal[grounded], 1.0)
+    return added

@@ -5,6 +5,8 @@ import platform
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from importlib.metadata import version
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -250,5 +252,6 @@ def versions() -> dict[str, str]:
         "torch": torch.__version__,
         "numpy": np.__version__,
         "scipy": scipy.__version__,
+        "numba": version("numba") if find_spec("numba") else "none",
         "threads": str(torch.get_num_threads()),
     }

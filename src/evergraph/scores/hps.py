@@ -21,6 +21,7 @@ def hps_score(context: ScoreContext) -> NodeScores:
         orientation=orientation,
         method=context.solving.method,
         memory=context.solving.memory,
+        ranks=context.solving.ranks,
     )
     certificate = {name: getattr(solution, name) for name in ("residual", "iterations", "converged")}
     return NodeScores(solution.value[task.train], certificate)

@@ -184,7 +184,9 @@ class FeatureSchema(Settings):
             raise DataError(f"{self.width} features a node are wanted as before, got {given.shape[1]} instead")
         if self.sparse:
             return sparse.csr_array(given)
-        return given if isinstance(given, np.ndarray) else np.asarray(given.toarray())
+        if isinstance(given, np.ndarray) or not sparse.issparse(given):  # in memory, or on disk
+            return given
+        return np.asarray(given.toarray())
 
     # showing and keeping
 

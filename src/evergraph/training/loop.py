@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
 from evergraph.backbones import ModelInput
-from evergraph.backbones.layers import Dropout
+from evergraph.backbones.dropout import Dropout
 from evergraph.config import Settings
 from evergraph.errors import ConvergenceError
 from evergraph.training.batching import AUTO, FULL, BatchSetting

@@ -44,6 +44,8 @@ def test_nothing_is_copied_and_nothing_can_be_written(folder: Path) -> None:
         assert is_mapped(array)
         assert isinstance(array, np.ndarray)
         assert not array.flags.writeable
+    for name in ("indptr", "indices", "data"):  # other processes can map them too
+        assert getattr(graph.adjacency, name).filename == str(folder / f"{name}.npy")
     opened = load_dataset(f"{folder}/", standardisation=AS_IT_IS)
     assert is_mapped(opened.features)
     assert is_mapped(opened.adjacency.indices)

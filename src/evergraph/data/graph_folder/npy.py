@@ -66,7 +66,7 @@ def opened(folder: Path, name: str) -> BufferedReader:
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
         raise DataError(f"{path} must be a file, got something else instead; take another copy")
-    return open(descriptor, "rb")
+    return open(path, "rb", opener=lambda *_: descriptor)  # a memory map of it then knows its path
 
 
 def mapped(folder: Path, name: str, dtype: str, shape: tuple[int, ...], size: int) -> NDArray[Any]:

@@ -1,0 +1,39 @@
+"""A graph folder as a batch: what learn, predict and forget take instead of two tables."""
+
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evergraph.data.graph_folder.reading import read_folder
+from evergraph.data.standardise import Standardisation, changes, standardise
+from evergraph.tables import Batch
+
+STEPS = Standardisation(undirected=False, unweighted=False, largest_component=False)
+"""As with tables, only self-loops are left out."""
+
+
+def folder_batch(folder: Path) -> Batch:
+    """The nodes and edges in a folder; it stays on disk where it does not fit into the budget of memory."""
+    graph = read_folder(folder)
+    tidy = standardise(graph, STEPS)
+    names = range(int(graph.labels.max()) + 1) if graph.class_names is None else graph.class_names
+    return Batch(
+        ids=np.arange(graph.n_nodes) if graph.node_names is None else _ids(graph.node_names),
+        labels=np.array([*names, None], dtype=object)[graph.labels],  # None keeps text from becoming an array
+        adjacency=tidy.adjacency,
+        attributes=tidy.features,
+        times=graph.times,
+        directed=graph.directed,
+        remarks=(*graph.remarks, *changes(graph, tidy)),
+        named=graph.node_names is not None,
+    )
+
+
+def _ids(names: NDArray[np.str_]) -> NDArray[np.str_] | NDArray[np.int64]:
+    """Names of nodes as whole numbers where all of them are, as in a table."""
+    try:
+        numbers = names.astype(np.int64)
+    except (ValueError, OverflowError):
+        return np.asarray(names)
+    return numbers if np.array_equal(numbers.astype(names.dtype), names) else np.asarray(names)

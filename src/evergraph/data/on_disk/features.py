@@ -1,0 +1,48 @@
+"""The features of a graph on disk, read and scaled in blocks of rows."""
+
+from collections.abc import Callable, Iterator
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evergraph.budget import current_budget
+from evergraph.data.on_disk.adjacency import Rows
+from evergraph.data.on_disk.blocks import NotInMemory, block_rows
+
+Scale: TypeAlias = Callable[[NDArray[Any]], NDArray[np.float32]]
+
+
+class DiskFeatures(NotInMemory):
+    """Rows of features in a memory map, scaled when they are read: f[rows] is an array of 32 bits.
+
+    nodes: the rows of the file that count, None for all of them; scale: what is done to rows, each by itself.
+    """
+
+    dtype = np.dtype(np.float32)
+
+    def __init__(self, stored: NDArray[Any], nodes: NDArray[np.int64] | None = None, scale: Scale | None = None):
+        self.stored, self.nodes, self.scale = stored, nodes, scale
+        self.shape = (len(stored) if nodes is None else len(nodes), int(stored.shape[1]))
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __getitem__(self, rows: Rows) -> NDArray[np.float32]:
+        values = np.asarray(self.stored[rows if self.nodes is None else self.nodes[rows]])
+        values = values.astype(np.float32) if self.scale is None else self.scale(values.astype(np.float32))
+        return np.ascontiguousarray(values, dtype=np.float32)
+
+    def induced(self, nodes: NDArray[np.int64]) -> "DiskFeatures":
+        return DiskFeatures(self.stored, nodes if self.nodes is None else self.nodes[nodes], self.scale)
+
+    def scaled(self, scale: Scale) -> "DiskFeatures":
+        """The same rows, scaled; they were not before."""
+        return DiskFeatures(self.stored, self.nodes, scale)
+
+    def blocks(self) -> Iterator[tuple[slice, NDArray[np.float32]]]:
+        """All rows, some at a time."""
+        at_once = block_rows(current_budget(), self.shape[1])
+        for start in range(0, len(self), at_once):
+            part = slice(start, min(start + at_once, len(self)))
+            yield part, self[part]
