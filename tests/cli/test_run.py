@@ -306,3 +306,23 @@ def test_data_that_only_a_later_method_cannot_use_do_not_hide_the_finished_ones(
     assert answer.code == 1
     assert "finetune" in answer.out
     assert "failed: ssm: DataError: other data are wanted" in answer.err
+
+
+# the budget of memory
+
+
+def test_a_budget_that_a_task_exceeds_is_said_and_shown(call: Call) -> None:
+    sbm = ("--dataset", "sbm", "--set", "dataset.options.nodes=30000", "--set", "dataset.options.classes=2")
+    answer = call("run", *sbm, "--method", "finetune", "--epochs", 1, "--memory", "50MB", "--json")
+    assert answer.json()["batches"] == "sampled (batch 1,024, neighbours 15, 10)"
+    assert "more than the budget of 50 MB" in " ".join(answer.err.split())
+
+
+@pytest.mark.parametrize(
+    ("size", "message"), [("much", "must be a size such as 2GB or 500MB"), ("1MB", "must be at least 50 MB")]
+)
+def test_a_budget_that_is_none_is_one_sentence(call: Call, tmp_path: Path, size: str, message: str) -> None:
+    data = write_tiny(tmp_path / "tiny.npz")
+    answer = call("run", "--dataset", data, "--memory", size)
+    assert answer.code != 0
+    assert message in " ".join(answer.err.split())

@@ -1,5 +1,7 @@
 """The choice between full and sampled batches, and the settings behind it."""
 
+import subprocess
+import sys
 from typing import Any
 
 import pytest
@@ -68,3 +70,41 @@ def test_a_fanout_that_is_none_is_one_sentence(value: Any) -> None:
 )
 def test_sizes_as_text(size: float, text: str) -> None:
     assert size_text(size) == text
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the peak is read from /proc")
+@pytest.mark.parametrize("backbone", ["gcn", "gat", "gin"])
+def test_the_estimate_is_about_the_memory_that_a_step_takes(backbone: str) -> None:
+    """Within a factor of two of the measured peak; benchmarks/batch_memory.py has more cases."""
+    command = [sys.executable, "-c", MEASURE, backbone]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    estimate, peak = (int(number) for number in done.stdout.split())
+    assert 0.5 < estimate / peak < 2, (estimate, peak)
+
+
+MEASURE = """
+import sys
+from evergraph.backbones.size import GraphSize
+from evergraph.data.datasets.sbm import SbmOptions, generate
+from evergraph.runs.build import make_learner
+from evergraph.runs.config import RunConfig
+from evergraph.runs.scoring import one_task
+from evergraph.watch import Watch
+
+def status(name):
+    with open("/proc/self/status") as lines:
+        return int(dict(line.split(":", 1) for line in lines)[name].split()[0]) * 1024
+
+def learner(hidden):
+    values = {"method": {"name": "finetune"}, "train": {"epochs": 2, "batch": "full", "threads": 1}}
+    config = RunConfig.from_values({**values, "backbone": {"name": sys.argv[1], "hidden": hidden}})
+    return config, make_learner(config, 64)
+
+for nodes, hidden in ((100, 8), (20_000, 256)):  # the first learner loads what the program itself needs
+    graph = generate(SbmOptions(nodes=nodes, features=64, mean_degree=10))
+    config, made = learner(hidden)
+    task = one_task(graph, config)
+    before = status("VmRSS")
+    made.learn(task, [], Watch())
+print(made.net.step_bytes([GraphSize.of(graph)]), status("VmHWM") - before)
+"""

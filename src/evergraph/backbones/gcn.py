@@ -65,8 +65,9 @@ class GCN(Backbone):
         return self.hidden(inputs.x)[inputs.graph.own(2)]
 
     def step_bytes(self, size: GraphSize, classes: int) -> int:
-        """The hidden layer, its gradient and a copy; the outputs four times."""
-        activations = FLOAT * size.nodes * (3 * self.head.weight.shape[0] + 4 * classes)
+        """The hidden layer, its gradient and a copy, more between sparse factors; the outputs four times."""
+        layers = 3 if size.stored is None else 6
+        activations = FLOAT * size.nodes * (layers * self.head.weight.shape[0] + 4 * classes)
         return size.message_bytes + size.propagated_bytes() + activations
 
     def linear_maps(self, inputs: ModelInput) -> list[Tensor]:

@@ -61,8 +61,9 @@ class GIN(Backbone):
         return self.hidden(inputs.x)[inputs.graph.own(2)]
 
     def step_bytes(self, size: GraphSize, classes: int) -> int:
-        """Four layers of the two perceptrons, and the gradients of two of them at a time."""
-        activations = FLOAT * size.nodes * (6 * self.head.weight.shape[0] + 3 * classes)
+        """Four layers of the two perceptrons, the gradients of two at a time, more between sparse factors."""
+        layers = 6 if size.stored is None else 14
+        activations = FLOAT * size.nodes * (layers * self.head.weight.shape[0] + 3 * classes)
         return size.message_bytes + size.propagated_bytes() + activations
 
     def linear_maps(self, inputs: ModelInput) -> list[Tensor]:
