@@ -14,7 +14,6 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, TypeVar
 
-import torch
 from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
 
 Item = TypeVar("Item")
@@ -29,6 +28,8 @@ def in_threads(function: Callable[[Item], Result], items: Sequence[Item]) -> lis
 
     The libraries have one thread each inside, so that a result has the same bits for any number of threads.
     """
+    import torch  # not where tables and records are only read
+
     workers = min(torch.get_num_threads(), len(items))
     with _ALONE, ThreadpoolController().limit(limits=1), _one_thread_of_torch():
         if workers <= 1:
@@ -40,6 +41,8 @@ def in_threads(function: Callable[[Item], Result], items: Sequence[Item]) -> lis
 @contextmanager
 def _one_thread_of_torch() -> Iterator[None]:
     """New threads take over torch's number at their first product; no limit from outside reaches them."""
+    import torch
+
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
@@ -58,6 +61,8 @@ def on_torch_threads(function: Callable[[Item], object], items: Sequence[Item]) 
     Other threads would have to share the cores with those of torch, which wait busily for some milliseconds after
     each product. Where torch's OpenMP library is not found, the calling thread does all.
     """
+    import torch
+
     parallel = _openmp_parallel() if torch.get_num_threads() > 1 and len(items) > 1 else None
     if parallel is None:
         for item in items:
@@ -81,6 +86,8 @@ def on_torch_threads(function: Callable[[Item], object], items: Sequence[Item]) 
 @cache
 def _openmp_parallel() -> Any | None:
     """GOMP_parallel(body, data, threads, flags) of the library that torch has loaded: enters a parallel region."""
+    import torch
+
     for path in sorted((Path(torch.__file__).parent / "lib").glob("libgomp*.so*")):
         try:
             return ctypes.CDLL(str(path), mode=os.RTLD_NOLOAD | os.RTLD_LAZY).GOMP_parallel
