@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -24,7 +25,18 @@ from evergraph.cli.batch_files import (
 )
 from evergraph.cli.console import STDOUT, note, print_json
 from evergraph.cli.model_printing import facts, print_classes, told
-from evergraph.cli.options import AsJson, Memory, Plugins, Scratch, SetOption, budgeted
+from evergraph.cli.options import (
+    AsJson,
+    ExecutorName,
+    GraphExecutor,
+    Memory,
+    Plugins,
+    RayAddress,
+    Scratch,
+    SetOption,
+    budgeted,
+    on_workers,
+)
 from evergraph.errors import ConfigError, GraphWarning
 
 EXAMPLE = "Example: evergraph learn --model model --edges edges.csv --nodes nodes.csv --label-column topic"
@@ -66,6 +78,8 @@ def learn_command(
     settings: SetOption = None,
     memory: Memory = None,
     scratch: Scratch = None,
+    executor: GraphExecutor = ExecutorName.LOCAL,
+    ray_address: RayAddress = None,
     plugin: Plugins = None,
     as_json: AsJson = False,
 ) -> None:
@@ -86,9 +100,11 @@ def learn_command(
         if arguments:
             raise ConfigError(f"--like has all settings, got --{_option(next(iter(arguments)))} too; leave it out")
         arguments["like"] = like
-    with budgeted(memory, scratch):
+    with ExitStack() as stack:
+        stack.enter_context(budgeted(memory, scratch))
+        stack.enter_context(on_workers(executor, ray_address, scratch, nodes))
         batch = read_files(files, label_optional=False)
-    with budgeted(memory, scratch), locked_model(model) as place:
+        place = stack.enter_context(locked_model(model))
         if place.exists:
             classifier = ContinualClassifier.load(model)
             if arguments:

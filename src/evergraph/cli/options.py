@@ -1,5 +1,7 @@
 """Options that several commands share."""
 
+import os
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import StrEnum
@@ -48,6 +50,10 @@ DataDir = Annotated[
 ]
 ExecutorOption = Annotated[
     ExecutorName, typer.Option("--executor", help="Processes on this machine, or a Ray cluster.")
+]
+GraphExecutor = Annotated[
+    ExecutorName,
+    typer.Option("--executor", help="What propagates and sums a graph folder: this process, or a Ray cluster."),
 ]
 Features = Annotated[str | None, typer.Option(help="Derive features from the graph: spectral:D or degree.")]
 Jobs = Annotated[int, typer.Option("--jobs", min=1, help="Runs at the same time.")]
@@ -109,4 +115,28 @@ def budgeted(memory: str | None, scratch: Path | None = None) -> Iterator[None]:
     if scratch is not None and not scratch.is_dir():
         raise ConfigError(f"--scratch must be a folder that is there, got {scratch} instead; make it first")
     with memory_budget(None if memory is None else parse_memory(memory), scratch):
+        yield
+
+
+@contextmanager
+def on_workers(
+    executor: ExecutorName, ray_address: str | None, scratch: Path | None, data: str | Path
+) -> Iterator[None]:
+    """What --executor and --ray-address ask for one graph: workers for parts of it, or none."""
+    if executor is ExecutorName.LOCAL:
+        if ray_address is not None:
+            raise ConfigError("--ray-address goes with --executor ray, got --executor local instead; leave it out")
+        yield
+        return
+    from evergraph.data.graph_folder import is_graph_folder
+    from evergraph.experiments.ray_workers import ray_workers
+
+    if not is_graph_folder(data):
+        raise ConfigError(
+            f"--executor ray is for a graph folder here, got {data} instead; convert its tables (evergraph data "
+            "convert), or give many runs to a cluster with bench"
+        )
+    if ray_address is not None and scratch is None:
+        raise ConfigError("--scratch, a folder that every node reaches, goes with --ray-address; name one")
+    with ray_workers(ray_address, os.cpu_count() or 1, scratch or Path(tempfile.gettempdir())):
         yield

@@ -10,14 +10,18 @@ from evergraph.cli.console import STDERR, STDOUT, ProgressWatch, note, print_jso
 from evergraph.cli.options import (
     AsJson,
     DataDir,
+    ExecutorName,
     Features,
+    GraphExecutor,
     Memory,
     Plugins,
     ProtocolName,
     ProtocolOption,
+    RayAddress,
     Scratch,
     SetOption,
     budgeted,
+    on_workers,
 )
 from evergraph.errors import ConfigError, DataError, RunError
 
@@ -52,6 +56,8 @@ def run_command(
     data_dir: DataDir = None,
     memory: Memory = None,
     scratch: Scratch = None,
+    executor: GraphExecutor = ExecutorName.LOCAL,
+    ray_address: RayAddress = None,
     resume: Annotated[bool, typer.Option("--resume", help="Resume an interrupted run of these settings.")] = False,
     plugin: Plugins = None,
     as_json: AsJson = False,
@@ -77,7 +83,7 @@ def run_command(
         raise ConfigError("--protocol or --set stream.inter_task_edges is wanted, got both instead; leave one out")
     names = _method_names(method)
     configs = [_config(values, name, budget, sets, strict=len(names) == 1) for name in names]
-    with budgeted(memory, scratch):
+    with budgeted(memory, scratch), on_workers(executor, ray_address, scratch, configs[0].dataset.name):
         results, failures = _run_all(configs, out, data_dir, resume=resume)
     if as_json:
         shown = [run_json(result.record, result.folder) for result in results]

@@ -10,7 +10,7 @@ from scipy.sparse import csgraph
 
 from evergraph.config import Settings
 from evergraph.data.graph import Graph
-from evergraph.data.on_disk import DiskAdjacency, count_loops, disk_adjacency, has_weights, in_csr, is_on_disk
+from evergraph.data.on_disk import count_loops, disk_adjacency, has_weights, in_csr, is_on_disk
 from evergraph.errors import DataError
 from evergraph.hodge import mapped_components
 from evergraph.matrices import plain_adjacency
@@ -52,7 +52,7 @@ def _on_disk(graph: Graph, steps: Standardisation) -> Graph:
     before = disk_adjacency(graph)
     weighted = not steps.unweighted and has_weights(graph.adjacency)
     loops = not steps.no_self_loops or not count_loops(graph)
-    adjacency = DiskAdjacency(before.whole, before.nodes, weighted=weighted, loops=loops)
+    adjacency = before.counting(before.nodes, weighted=weighted, loops=loops)
     result = replace(graph, adjacency=cast("sparse.csr_array", adjacency))
     return _largest(result, mapped_components(in_csr(graph.adjacency))) if steps.largest_component else result
 

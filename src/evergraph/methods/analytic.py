@@ -35,6 +35,7 @@ from evergraph.replay.usage import MemoryUsage
 from evergraph.threads import in_threads
 from evergraph.training.net import Net
 from evergraph.watch import Watch
+from evergraph.workers import current_workers
 
 LOG = logging.getLogger(__name__)
 AUTO: tuple[HopSet, ...] = ((0,), (2,), (0, 1), (0, 1, 2))
@@ -163,7 +164,11 @@ class Analytic(StatisticsLearner):
             self.anchors.add(hashes[task.train], task.train_labels)
             here = np.flatnonzero(np.isin(task.train, self.anchors.find(hashes)[0]))  # the new ones
             tested: list[Codes] = []
-            self.statistics.add(self._passing(task, old, here, tested) if again else self._rows(task))
+            if again and current_workers() is None:
+                self.statistics.add(self._passing(task, old, here, tested))
+            else:
+                self.add(task)
+                tested += [self.features(task.graph, np.concatenate([task.train[here], old]))] if again else []
             self.statistics.widen(max(task.classes) + 1)
             self.changed()
         with watch.phase("choose"):

@@ -70,12 +70,16 @@ class HopFeatures:
         return _Early(self, step, features)
 
     def _late_on_disk(self, graph: Graph) -> "_Late":
-        """One pass over the graph for each hop, which goes to disk where it is large."""
+        return _Late(self, self.hops_on_disk(graph))
+
+    def hops_on_disk(self, graph: Graph) -> list[Any]:
+        """X, ÂX, … of a graph on disk: one pass over it for each hop, which goes to disk where it is large."""
         adjacency = disk_adjacency(graph)
         steps, hops = self._on_disk.of(adjacency, lambda: (DiskSteps(adjacency), [graph.features]))
         while len(hops) <= self.reach:
             hops.append(steps.times(hops[-1]))
-        return _Late(self, hops)
+        known: list[Any] = hops
+        return known
 
     def only(self, index: int) -> "HopFeatures":
         """The same map for one of its sets of hops."""
@@ -252,6 +256,11 @@ class _Late(OnGraph):
             np.clip(values, 0, TOP, out=values)
             np.rint(values, out=values)
             yield columns, values
+
+
+def on_hops(features: HopFeatures, hops: list[Any]) -> OnGraph:
+    """The map on a graph whose X, ÂX, … are known."""
+    return _Late(features, hops)
 
 
 def propagation(graph: Graph) -> sparse.csr_array:

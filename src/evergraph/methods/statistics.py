@@ -134,6 +134,10 @@ class ClassStatistics(Statistics):
         if gram:
             self._keep([np.zeros(width * (width + 1) // 2, dtype=np.int64) for _ in range(maps)])
 
+    def empty(self) -> "ClassStatistics":
+        """The same sums of no rows."""
+        return ClassStatistics(len(self.sums), self.width, gram=bool(self._gram), precision=self.precision)
+
     def add(self, blocks: Blocks) -> None:
         self._change(blocks, 1)
 

@@ -10,19 +10,23 @@ from numpy.typing import NDArray
 from pydantic import Field, field_validator
 from torch import Tensor
 
+from evergraph.budget import current_budget, memory_budget
 from evergraph.config import Settings
 from evergraph.data.graph import Graph
 from evergraph.data.on_disk import is_on_disk
 from evergraph.data.stream import TaskView
 from evergraph.errors import DataError, StoreError
 from evergraph.methods.base import Kept, Learner
-from evergraph.methods.hop_features import STEP, Codes, HopFeatures, OnGraph
-from evergraph.methods.statistics import Blocks, Matrix, Statistics
+from evergraph.methods.hop_features import STEP, Codes, HopFeatures, OnGraph, on_hops
+from evergraph.methods.statistics import Blocks, ClassStatistics, Matrix, Statistics
 from evergraph.replay.usage import MemoryUsage
 from evergraph.training.net import Net
 from evergraph.watch import Watch
+from evergraph.workers import current_workers
 
 HopSet = tuple[int, ...]
+PORTION = 2**18
+"""Rows that a worker adds up at a time."""
 
 
 class MapConfig(Settings):
@@ -87,9 +91,23 @@ class StatisticsLearner(Learner):
 
     def learn(self, task: TaskView, past: Sequence[TaskView], watch: Watch) -> None:
         with watch.phase("statistics"):
-            self.statistics.add(self._rows(task))
+            self.add(task)
             self.statistics.widen(max(task.classes) + 1)
             self.changed()
+
+    def add(self, task: TaskView) -> None:
+        """Add the training rows of a task to the sums; workers do that where there are some."""
+        workers, statistics = current_workers(), self.statistics
+        exact = isinstance(statistics, ClassStatistics) and statistics.exact
+        if workers is None or not exact or not is_on_disk(task.graph) or not len(task.train):
+            statistics.add(self._rows(task))
+            return
+        assert isinstance(statistics, ClassStatistics)
+        map_, hops = self.features, self.features.hops_on_disk(task.graph)
+        common = (map_.hops, map_.width, map_.seed), hops, statistics.empty(), current_budget().memory
+        count = min(-(-len(task.train) // PORTION), max(len(task.train), 1))
+        rows, labels = (np.array_split(values, count) for values in (task.train, task.train_labels))
+        statistics.merge(workers.total(summed, merged, common, list(zip(rows, labels, strict=True))))
 
     def forget(self, task: TaskView) -> None:
         """Take the training nodes of a view out again, in the graph in which they were learned."""
@@ -148,3 +166,24 @@ class StatisticsLearner(Learner):
             return lambda: self._times(on.only(self.used_map), every)
         codes = self.features(graph, every)
         return lambda: torch.as_tensor(self.scores(codes), dtype=torch.float32)
+
+
+def summed(
+    common: tuple[Any, list[Any], ClassStatistics, int], item: tuple[NDArray[np.int64], NDArray[np.int64]]
+) -> ClassStatistics:
+    """What a worker does: the sums of some rows."""
+    (hops, width, seed), sources, statistics, memory = common
+    rows, labels = item
+    total = statistics.empty()
+    with memory_budget(memory):
+        on = on_hops(HopFeatures(hops, width, seed), sources)
+        total.add((codes, labels[here]) for here, codes in on.in_blocks(rows))
+    return total
+
+
+def merged(first: ClassStatistics, second: ClassStatistics) -> ClassStatistics:
+    """The sums of both."""
+    total = first.empty()
+    total.merge(first)
+    total.merge(second)
+    return total

@@ -16,6 +16,7 @@ from evergraph.data.graph_folder.manifest import MANIFEST, GraphManifest, parse_
 from evergraph.data.graph_folder.npy import mapped, opened
 from evergraph.data.on_disk import bytes_in_memory, kept_on_disk
 from evergraph.errors import DataError
+from evergraph.workers import current_workers
 
 MOST_MANIFEST_BYTES = 1 << 24
 BLOCK = 1 << 20
@@ -76,12 +77,23 @@ def read_folder(folder: Path) -> Graph:
         times=arrays.get("times.npy"),
         node_names=names["node_names"],
     )
-    if bytes_in_memory(graph) > current_budget().memory:
-        return kept_on_disk(graph, weighted=True, loops=True)
+    if current_workers() is not None or bytes_in_memory(graph) > current_budget().memory:
+        return kept_on_disk(graph, weighted=True, loops=True, folder=folder.resolve())
     if features is not None and features.dtype == np.float16:
         remark = "features are kept in 16 bits and are in memory in 32"
         graph = replace(graph, features=_widened(features), remarks=(*graph.remarks, remark))
     return graph
+
+
+def mapped_csr(folder: Path) -> sparse.csr_array:
+    """The adjacency in a folder that was read before, by another process: types, shapes and sizes are checked."""
+    manifest = read_manifest(folder)
+    return _csr(_arrays(folder, manifest), manifest.nodes)
+
+
+def mapped_features(folder: Path) -> NDArray[Any]:
+    """The features in a folder that was read before."""
+    return _arrays(folder, read_manifest(folder))["features.npy"]
 
 
 def check_folder(folder: Path) -> Graph:

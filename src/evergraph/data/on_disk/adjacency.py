@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from functools import cached_property
 from itertools import pairwise
+from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -23,13 +24,20 @@ class DiskAdjacency(NotInMemory):
     """The adjacency of some nodes of a graph in memory maps, and of the edges between them.
 
     whole: CSR over memory maps; nodes: its rows and columns that count, rising, None for all of them. weighted:
-    whether its values are read; else every edge counts 1. loops: whether its diagonal counts.
+    whether its values are read; else every edge counts 1. loops: whether its diagonal counts. folder: where the
+    maps are from.
     """
 
     def __init__(
-        self, whole: sparse.csr_array, nodes: NDArray[np.int64] | None = None, *, weighted: bool, loops: bool
+        self,
+        whole: sparse.csr_array,
+        nodes: NDArray[np.int64] | None = None,
+        *,
+        weighted: bool,
+        loops: bool,
+        folder: Path | None = None,
     ):
-        self.whole, self.nodes, self.weighted, self.loops = whole, nodes, weighted, loops
+        self.whole, self.nodes, self.weighted, self.loops, self.folder = whole, nodes, weighted, loops, folder
         n = int(whole.shape[0]) if nodes is None else len(nodes)
         self.shape = (n, n)
 
@@ -49,7 +57,15 @@ class DiskAdjacency(NotInMemory):
         if np.any(np.diff(nodes) <= 0):
             raise DataError("the nodes of a graph on disk must be given in order, got others instead; sort them")
         own = nodes if self.nodes is None else self.nodes[nodes]
-        return DiskAdjacency(self.whole, own, weighted=self.weighted, loops=self.loops)
+        return self.counting(own, weighted=self.weighted, loops=self.loops)
+
+    def counting(self, nodes: NDArray[np.int64] | None, *, weighted: bool, loops: bool) -> "DiskAdjacency":
+        """That of these nodes of the same files."""
+        return DiskAdjacency(self.whole, nodes, weighted=weighted, loops=loops, folder=self.folder)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Another process opens the files again."""
+        return _opened_again, (self.folder, self.nodes, self.weighted, self.loops)
 
     def same_as(self, other: object) -> bool:
         """Whether this is the adjacency of the same nodes of the same files."""
@@ -153,6 +169,12 @@ class DiskAdjacency(NotInMemory):
 
     def _off_diagonal(self, own: NDArray[Any], ends: NDArray[Any], columns: NDArray[Any]) -> NDArray[np.bool_]:
         return np.asarray(columns != np.repeat(own, np.diff(ends, prepend=0)))
+
+
+def _opened_again(folder: Path, nodes: NDArray[np.int64] | None, weighted: bool, loops: bool) -> DiskAdjacency:
+    from evergraph.data.graph_folder.reading import mapped_csr  # which reads graphs into this package
+
+    return DiskAdjacency(mapped_csr(folder), nodes, weighted=weighted, loops=loops, folder=folder)
 
 
 def trusted(

@@ -2,6 +2,9 @@
 
 import os
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, NoReturn
 
 import numpy as np
@@ -70,15 +73,31 @@ def scratch_file(shape: tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
     size, scratch = int(np.prod(shape)) * np.dtype(dtype).itemsize, current_budget().scratch
     if not size:
         return np.empty(shape, dtype=dtype)
+    with _room(scratch, size), tempfile.TemporaryFile(dir=scratch) as file:
+        _allocate(file.fileno(), size)
+        return np.memmap(file, dtype=dtype, mode="r+", shape=shape)
+
+
+def reserve(path: Path, size: int) -> None:
+    """Make a file of so many bytes."""
+    with _room(path.parent, size), path.open("xb") as file:
+        _allocate(file.fileno(), size)
+
+
+def _allocate(descriptor: int, size: int) -> None:
+    """A full disk is noticed here, not while a page is written later."""
+    if hasattr(os, "posix_fallocate"):
+        os.posix_fallocate(descriptor, 0, size)
+    else:
+        os.truncate(descriptor, size)
+
+
+@contextmanager
+def _room(folder: Path, size: int) -> Iterator[None]:
     try:
-        with tempfile.TemporaryFile(dir=scratch) as file:
-            if hasattr(os, "posix_fallocate"):
-                os.posix_fallocate(file.fileno(), 0, size)  # a full disk is noticed here, not in a page later
-            else:
-                file.truncate(size)
-            return np.memmap(file, dtype=dtype, mode="r+", shape=shape)
+        yield
     except OSError as error:
         raise StoreError(
-            f"{scratch} must have room for {size / 1e9:.2g} GB of what is computed in blocks, got: "
+            f"{folder} must have room for {size / 1e9:.2g} GB of what is computed in blocks, got: "
             f"{error.strerror or error}; choose another folder with --scratch"
         ) from None

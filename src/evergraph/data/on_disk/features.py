@@ -1,6 +1,7 @@
 """The features of a graph on disk, read and scaled in blocks of rows."""
 
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -21,8 +22,14 @@ class DiskFeatures(NotInMemory):
 
     dtype = np.dtype(np.float32)
 
-    def __init__(self, stored: NDArray[Any], nodes: NDArray[np.int64] | None = None, scale: Scale | None = None):
-        self.stored, self.nodes, self.scale = stored, nodes, scale
+    def __init__(
+        self,
+        stored: NDArray[Any],
+        nodes: NDArray[np.int64] | None = None,
+        scale: Scale | None = None,
+        folder: Path | None = None,
+    ):
+        self.stored, self.nodes, self.scale, self.folder = stored, nodes, scale, folder
         self.shape = (len(stored) if nodes is None else len(nodes), int(stored.shape[1]))
 
     def __len__(self) -> int:
@@ -34,11 +41,16 @@ class DiskFeatures(NotInMemory):
         return np.ascontiguousarray(values, dtype=np.float32)
 
     def induced(self, nodes: NDArray[np.int64]) -> "DiskFeatures":
-        return DiskFeatures(self.stored, nodes if self.nodes is None else self.nodes[nodes], self.scale)
+        own = nodes if self.nodes is None else self.nodes[nodes]
+        return DiskFeatures(self.stored, own, self.scale, self.folder)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Another process opens the file again."""
+        return _opened_again, (self.folder, self.nodes, self.scale)
 
     def scaled(self, scale: Scale) -> "DiskFeatures":
         """The same rows, scaled; they were not before."""
-        return DiskFeatures(self.stored, self.nodes, scale)
+        return DiskFeatures(self.stored, self.nodes, scale, self.folder)
 
     def blocks(self) -> Iterator[tuple[slice, NDArray[np.float32]]]:
         """All rows, some at a time."""
@@ -46,3 +58,9 @@ class DiskFeatures(NotInMemory):
         for start in range(0, len(self), at_once):
             part = slice(start, min(start + at_once, len(self)))
             yield part, self[part]
+
+
+def _opened_again(folder: Path, nodes: NDArray[np.int64] | None, scale: Scale | None) -> DiskFeatures:
+    from evergraph.data.graph_folder.reading import mapped_features  # which reads graphs into this package
+
+    return DiskFeatures(mapped_features(folder), nodes, scale, folder)

@@ -1,6 +1,7 @@
 """Graphs whose adjacency and features are on disk."""
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
@@ -24,10 +25,10 @@ def is_on_disk(graph: Graph) -> bool:
     return isinstance(graph.adjacency, DiskAdjacency)
 
 
-def kept_on_disk(graph: Graph, *, weighted: bool, loops: bool) -> Graph:
-    """A graph over memory maps as one that is read in blocks."""
-    adjacency = DiskAdjacency(graph.adjacency, weighted=weighted, loops=loops)
-    features = None if graph.features is None else DiskFeatures(np.asarray(graph.features))
+def kept_on_disk(graph: Graph, *, weighted: bool, loops: bool, folder: Path | None = None) -> Graph:
+    """A graph over memory maps, those of a folder, as one that is read in blocks."""
+    adjacency = DiskAdjacency(graph.adjacency, weighted=weighted, loops=loops, folder=folder)
+    features = None if graph.features is None else DiskFeatures(np.asarray(graph.features), folder=folder)
     return replace(graph, adjacency=cast("sparse.csr_array", adjacency), features=cast("Any", features))
 
 

@@ -1,29 +1,54 @@
 """Propagation over a graph on disk, in blocks of rows and columns."""
 
-from collections.abc import Callable
+import os
+import weakref
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from evergraph.budget import current_budget
-from evergraph.data.on_disk.adjacency import DiskAdjacency, trusted
-from evergraph.data.on_disk.blocks import block_columns, block_rows, scratch_array
+from evergraph.budget import current_budget, memory_budget
+from evergraph.data.on_disk.adjacency import DiskAdjacency, Rows, trusted
+from evergraph.data.on_disk.blocks import block_columns, block_rows, reserve, scratch_array
+from evergraph.data.on_disk.features import DiskFeatures
 from evergraph.threads import in_threads
+from evergraph.workers import Workers, current_workers
+
+PORTIONS = 4
+"""Of the rows, for each worker: when one of them dies, so much of its work is done again at most."""
 
 
 class DiskSteps:
-    """Products with Â = D^-1/2 (A + I) D^-1/2 of an undirected graph on disk, the same bits as in memory."""
+    """Products with Â = D^-1/2 (A + I) D^-1/2 of an undirected graph on disk, the same bits as in memory.
 
-    def __init__(self, adjacency: DiskAdjacency):
+    Where there are workers, each does some of the rows. scale: D^-1/2, computed where it is not given.
+    """
+
+    def __init__(self, adjacency: DiskAdjacency, scale: NDArray[np.float32] | None = None):
         self.adjacency = adjacency
-        self.scale = np.empty(adjacency.n_nodes, dtype=np.float32)
+        self.scale = self._degrees() ** -0.5 if scale is None else scale
 
-        def fill(part: slice) -> None:
-            self.scale[part] = np.asarray(self._with_loops(part).sum(axis=1)) ** -0.5
+    def _degrees(self) -> NDArray[np.float32]:
+        """The row sums of A + I."""
+        workers = current_workers()
+        if workers is None:
+            return np.concatenate(in_threads(self._degrees_of, self.adjacency.parts))
+        common = self.adjacency, current_budget().memory
+        return np.concatenate(workers.map(_degrees_of_rows, common, self._portions(workers, 1)))
 
-        in_threads(fill, adjacency.parts)
+    def _degrees_of(self, part: slice) -> NDArray[np.float32]:
+        return np.asarray(self._with_loops(part).sum(axis=1))
+
+    def _portions(self, workers: Workers, width: int) -> list[list[slice]]:
+        """All blocks of rows, in portions whose results of this width fit into memory; a few for each worker."""
+        parts, n = self.adjacency.parts, self.adjacency.n_nodes
+        most = current_budget().memory // 8 // (4 * width)
+        count = min(max(PORTIONS * workers.count, -(-n // max(most, 1))), len(parts))
+        return [[parts[at] for at in some] for some in np.array_split(np.arange(len(parts)), count)]
 
     def _with_loops(self, part: slice) -> sparse.csr_array:
         """Some rows of A + I."""
@@ -41,12 +66,15 @@ class DiskSteps:
 
     def times(
         self, source: Any, after: Callable[[slice, slice, NDArray[np.float32]], NDArray[np.float32]] | None = None
-    ) -> NDArray[np.float32]:
-        """Â times a matrix that is read by rows, in blocks of rows and columns.
+    ) -> Any:
+        """Â times a matrix that is read by rows, in blocks of rows and columns: another one that is read by rows.
 
         after: is given rows, columns and values of each block, and gives the values to keep.
         """
         n, width = source.shape
+        workers = current_workers()
+        if workers is not None and after is None and isinstance(source, DiskFeatures | SharedArray):
+            return self._times_by(workers, source)
         found = scratch_array((n, width))
         budget = current_budget()
         at_once = block_columns(budget, n, width)
@@ -60,6 +88,74 @@ class DiskSteps:
 
             in_threads(fill, self.adjacency.parts)
         return found
+
+    def _times_by(self, workers: Workers, source: Any) -> "SharedArray":
+        found = SharedArray.made(workers.folder, source.shape)
+        common = self.adjacency, self.scale, source, found, current_budget().memory
+        workers.map(_times_rows, common, self._portions(workers, source.shape[1]))
+        return found
+
+    def rows_times(self, parts: Sequence[slice], source: Any) -> NDArray[np.float32]:
+        """The product of blocks of rows that follow each other, in memory."""
+        n, width = source.shape
+        budget, first = current_budget(), parts[0].start
+        found = np.empty((parts[-1].stop - first, width), dtype=np.float32)
+        at_once = block_columns(budget, n, width)
+        for start in range(0, width, at_once):
+            columns = slice(start, min(start + at_once, width))
+            inputs = _columns(source, columns, block_rows(budget, width))
+            for part in parts:
+                found[part.start - first : part.stop - first, columns] = self.rows(part) @ inputs
+        return found
+
+
+def _degrees_of_rows(common: tuple[DiskAdjacency, int], parts: Sequence[slice]) -> NDArray[np.float32]:
+    """What a worker does for the degrees."""
+    adjacency, memory = common
+    with memory_budget(memory):
+        steps = DiskSteps(adjacency, np.zeros(0, dtype=np.float32))
+        return np.concatenate([steps._degrees_of(part) for part in parts])
+
+
+def _times_rows(common: tuple[Any, ...], parts: Sequence[slice]) -> None:
+    """What a worker does for a product: its rows go to the file that all share; done twice, they are the same."""
+    adjacency, scale, source, found, memory = common
+    with memory_budget(memory):
+        found.write(parts[0].start, DiskSteps(adjacency, scale).rows_times(parts, source))
+
+
+class SharedArray:
+    """Numbers of 32 bits in a file that workers reach, read by rows; the file goes with the array that made it."""
+
+    dtype = np.dtype(np.float32)
+
+    def __init__(self, path: Path, shape: tuple[int, int]):
+        self.path, self.shape = path, shape
+
+    @classmethod
+    def made(cls, folder: Path, shape: tuple[int, int]) -> "SharedArray":
+        """A new one."""
+        made = cls(folder / f"evergraph-{uuid4().hex}", shape)
+        reserve(made.path, 4 * shape[0] * shape[1])
+        weakref.finalize(made, made.path.unlink, missing_ok=True)
+        return made
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __getitem__(self, rows: Rows) -> NDArray[np.float32]:
+        return np.asarray(np.memmap(self.path, self.dtype, "r", shape=self.shape)[rows])
+
+    def write(self, first: int, rows: NDArray[np.float32]) -> None:
+        """Put rows where they belong."""
+        with self.path.open("r+b") as file:
+            file.seek(4 * first * self.shape[1])
+            file.write(np.ascontiguousarray(rows).data)
+            file.flush()
+            os.fsync(file.fileno())
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return SharedArray, (self.path, self.shape)
 
 
 def _columns(source: Any, columns: slice, at_once: int) -> NDArray[np.float32]:
