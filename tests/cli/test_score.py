@@ -104,7 +104,7 @@ def test_parquet_holds_the_same_as_csv(call: Call, tmp_path: Path) -> None:
         (("--ranks", "2"), "ranks goes with method=petsc, got it with method=memory"),
         (("--ranks", "2", "--score", "degree"), "--ranks goes with --score hps, got --score degree"),
         (("--memory", "much"), "--memory must be a size such as 2GB or 500MB, got 'much'"),
-        (("--method", "blocks", "--memory", "1kB"), "memory has to be at least 1,048,576 bytes, got 1,000"),
+        (("--method", "blocks", "--memory", "1kB"), "--memory must be at least 50 MB, got 1,000 bytes instead"),
     ],
 )
 def test_bad_input_is_answered_in_one_sentence(

@@ -292,9 +292,9 @@ def test_the_potential_of_the_whole_graph_is_computed_once_and_only_when_asked_f
 ) -> None:
     asked: list[bool] = []
 
-    def counted(adjacency: Any, *, directed: bool) -> Any:
+    def counted(adjacency: Any, *, directed: bool, memory: int) -> Any:
         asked.append(directed)
-        return hodge_potential(adjacency, directed=directed)
+        return hodge_potential(adjacency, directed=directed, memory=memory)
 
     monkeypatch.setattr("evergraph.data.stream.ranking_potential", counted)
     made = stream(tiny_graph((6,) * 6, directed=directed))

@@ -86,6 +86,7 @@ def test_a_summary_is_plain_json() -> None:
         *(f"{name}_{where}" for name in ("aa", "af", "matrix", "so_far") for where in ("local", "global")),
         "matrix",
         "aa_curve",
+        "batches",
         "so_far",
         "learning_accuracy",
         "backward_transfer",

@@ -45,6 +45,8 @@ class Learner(ABC):
     """
 
     trains_net = True
+    reads_blocks = False
+    """Whether it learns and predicts in a graph that is read from disk in blocks."""
 
     def __init__(self, net: Net, *kept: Kept):
         self.net = net

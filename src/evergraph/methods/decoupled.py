@@ -77,6 +77,8 @@ class MLP(Backbone):
 class Decoupled(Learner):
     """Keeps aggregated rows; `net` becomes an MLP on them at the first task, when their width is known."""
 
+    reads_blocks = True
+
     def __init__(self, net: Net, config: DecoupledConfig):
         self.config = config
         self._projections: dict[int, NDArray[np.float32]] = {}

@@ -70,6 +70,7 @@ class StatisticsLearner(Learner):
     """Adds the training nodes of each task to its sums; there is no model to train and no order that matters."""
 
     trains_net = False
+    reads_blocks = True
 
     def __init__(self, net: Net, features: HopFeatures, statistics: Statistics, *kept: Kept):
         self.features = features

@@ -52,7 +52,8 @@ def aggregated(
         if how is Aggregation.APPNP:
             values = (1 - alpha) * values + alpha * features[steps.frontier[step]]
         elif how is Aggregation.SSGC:
-            total = total + (1 - alpha) / hops * values[np.searchsorted(steps.frontier[step], rows)]
+            place = np.searchsorted(steps.frontier[step], rows) if step < hops else np.arange(len(rows))
+            total = total + (1 - alpha) / hops * values[place]
     result = (total if how is Aggregation.SSGC else values).astype(np.float32)
     return result if isinstance(result, np.ndarray) else sparse.csr_array(result)
 

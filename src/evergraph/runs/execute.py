@@ -19,7 +19,7 @@ from scipy import sparse
 import evergraph
 from evergraph.data.datasets import DatasetConfig, is_path, source_digest
 from evergraph.data.graph import Graph
-from evergraph.data.on_disk import DiskAdjacency, DiskFeatures, described, is_on_disk
+from evergraph.data.on_disk import ADVICE, DiskAdjacency, DiskFeatures, described, is_on_disk
 from evergraph.data.stream import TaskStream
 from evergraph.errors import ConfigError, DataError, StoreError
 from evergraph.methods import METHODS
@@ -130,6 +130,11 @@ def _learn_tasks(
     on_message: Callable[[str], None],
 ) -> None:
     learner = make_learner(config, stream.graph.n_features)
+    if is_on_disk(stream.graph) and not learner.reads_blocks:
+        raise DataError(
+            f"{config.method_name} needs the whole graph in memory, got one that is read from disk in blocks; "
+            f"{ADVICE}"
+        )
     tasks = store.tasks()
     if tasks:
         if not tasks[-1].data.same_as(data):

@@ -133,7 +133,8 @@ def test_what_needs_the_whole_graph_is_refused_in_one_sentence() -> None:
         lambda: disk.adjacency.indptr,
         lambda: disk.adjacency.T,
         lambda: disk.adjacency @ np.ones(23),
-        lambda: sparse.csr_array(disk.adjacency),
+        lambda: disk.adjacency + sparse.eye_array(23),
+        lambda: 2 * disk.adjacency,
         lambda: np.asarray(disk.features),
         lambda: np.asarray(disk.features) + 1,
     ):

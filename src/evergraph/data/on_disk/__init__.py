@@ -5,7 +5,7 @@ Whatever knows nothing of them gets one clear sentence instead of a copy that do
 """
 
 from evergraph.data.on_disk.adjacency import DiskAdjacency
-from evergraph.data.on_disk.blocks import MOST_ROWS, scratch_array
+from evergraph.data.on_disk.blocks import ADVICE, MOST_ROWS, scratch_array
 from evergraph.data.on_disk.features import DiskFeatures, Scale
 from evergraph.data.on_disk.graphs import (
     bytes_in_memory,
@@ -20,6 +20,7 @@ from evergraph.data.on_disk.graphs import (
 from evergraph.data.on_disk.steps import DiskSteps, Remembered
 
 __all__ = [
+    "ADVICE",
     "MOST_ROWS",
     "DiskAdjacency",
     "DiskFeatures",

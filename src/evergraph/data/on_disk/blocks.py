@@ -20,14 +20,14 @@ MOST_ROWS = 1 << 18
 """The most entries of the adjacency, and rows of features, that are read together."""
 
 
+ADVICE = "raise --memory, or take a method that reads blocks (analytic, ncm, slda, tem, cat)"
+
+
 class NotInMemory:
     """Refuses, in one sentence, whatever needs the array as a whole."""
 
     def _refuse(self) -> NoReturn:
-        raise DataError(
-            "this needs the whole graph in memory, got one that is read from disk in blocks; raise --memory, or "
-            "take a method that reads blocks (analytic, ncm, slda, tem, cat)"
-        )
+        raise DataError(f"this needs the whole graph in memory, got one that is read from disk in blocks; {ADVICE}")
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
@@ -37,11 +37,16 @@ class NotInMemory:
     def __array__(self, *_: Any, **__: Any) -> NDArray[Any]:
         self._refuse()
 
-    def __matmul__(self, other: object) -> NoReturn:
-        self._refuse()
 
-    def __rmatmul__(self, other: object) -> NoReturn:
-        self._refuse()
+def _refused(self: NotInMemory, *_: object) -> NoReturn:
+    self._refuse()
+
+
+for _name in ("add", "sub", "mul", "truediv", "matmul", "pow"):
+    setattr(NotInMemory, f"__{_name}__", _refused)
+    setattr(NotInMemory, f"__r{_name}__", _refused)
+for _name in ("neg", "abs", "lt", "le", "gt", "ge"):
+    setattr(NotInMemory, f"__{_name}__", _refused)
 
 
 def block_entries(budget: Budget) -> int:
