@@ -1,5 +1,6 @@
 """One graph on a real cluster of two nodes: what one process computes, also where workers are killed on the way."""
 
+import json
 import os
 import signal
 from collections import Counter
@@ -125,6 +126,33 @@ def test_sums_are_added_in_the_order_of_their_parts(address: str, tmp_path: Path
             workers.map(lambda common, item: common / item, 1, [1, 0])
         with pytest.raises(RunError, match=f"died {DEATHS + 1} times"):
             workers.map(lambda common, item: os.kill(os.getpid(), signal.SIGKILL), None, [0])
+
+
+def test_the_commands_of_the_documentation_share_a_folder(
+    address: str, graph: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cluster = ["--executor", "ray", "--ray-address", address, "--scratch", str(tmp_path), "--memory", "100MB"]
+    found = []
+    for name, more in (("alone", []), ("shared", cluster)):
+        words = [
+            "learn",
+            "--model",
+            str(tmp_path / name),
+            "--nodes",
+            str(graph),
+            "--set",
+            "method.width=64",
+            "--json",
+        ]
+        assert run_main([*words, *more]) == 0
+        found.append(json.loads(capsys.readouterr().out))
+        out = tmp_path / f"{name}.csv"
+        assert run_main(["predict", "--model", str(tmp_path / name), "--nodes", str(graph), "--out", str(out)]) == 0
+        capsys.readouterr()
+    assert (tmp_path / "alone.csv").read_text() == (tmp_path / "shared.csv").read_text()
+    assert found[0]["classes"] == found[1]["classes"]
+    assert run_main(["run", "--dataset", f"{graph}/", "--executor", "ray", "--ray-address", address]) == 2
+    assert "--scratch, a folder that every node reaches" in " ".join(capsys.readouterr().err.split())
 
 
 def test_only_graph_folders_are_shared(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

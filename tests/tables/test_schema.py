@@ -387,10 +387,10 @@ def test_arrays_are_taken_as_given(as_csr: bool) -> None:
     assert sparse.issparse(schema.encode(other)) == as_csr
     with pytest.raises(DataError, match="2 features a node are wanted as before, got 1"):
         schema.encode(batch_from_arrays(adjacency, values[:, :1]))
-    with pytest.raises(DataError, match="2 columns without names are wanted as before, got columns with names"):
+    with pytest.raises(DataError, match="2 numbers a node are wanted as before, got the columns of a table"):
         schema.encode(batch(a=[1, 2]))
     with pytest.raises(
-        DataError, match="the columns 'a' are wanted as in the first batch, got columns without names"
+        DataError, match="the columns 'a' of a table are wanted as in the first batch, got numbers that are"
     ):
         FeatureSchema.fit(batch(a=[1, 5])).encode(first)
     assert schema.updated(first) is schema

@@ -67,6 +67,6 @@ def _forbid_beside_folder(options: dict[str, Any]) -> None:
             raise ConfigError(
                 f"a graph folder has its edges and columns, got --{name.replace('_', '-')} beside it; leave it out"
             )
-    for name in ("directed", "merge_duplicates"):
-        if options[name]:
+    for name in ("directed", "merge_duplicates", "category", "number"):
+        if options.get(name):
             raise ConfigError(f"a graph folder says that by itself, got --{name.replace('_', '-')}; leave it out")

@@ -10,7 +10,7 @@ from scipy.sparse import csgraph
 
 from evergraph.config import Settings
 from evergraph.data.graph import Graph
-from evergraph.data.on_disk import count_loops, disk_adjacency, has_weights, in_csr, is_on_disk
+from evergraph.data.on_disk import DiskAdjacency, count_loops, has_weights, in_csr, is_on_disk
 from evergraph.errors import DataError
 from evergraph.hodge import mapped_components
 from evergraph.matrices import plain_adjacency
@@ -49,7 +49,8 @@ def _on_disk(graph: Graph, steps: Standardisation) -> Graph:
             f"a graph on disk is made undirected when it is converted, got {graph.name} with directions instead; "
             "convert its tables with --set dataset.options.directed=false"
         )
-    before = disk_adjacency(graph)
+    before: object = graph.adjacency
+    assert isinstance(before, DiskAdjacency)
     weighted = not steps.unweighted and has_weights(graph.adjacency)
     loops = not steps.no_self_loops or not count_loops(graph)
     adjacency = before.counting(before.nodes, weighted=weighted, loops=loops)
@@ -60,7 +61,11 @@ def _on_disk(graph: Graph, steps: Standardisation) -> Graph:
 def _largest(graph: Graph, component: NDArray[np.int32]) -> Graph:
     """A graph without what is outside of its largest component."""
     sizes = np.bincount(component)
-    return graph if len(sizes) == 1 else graph.subgraph(np.flatnonzero(component == sizes.argmax()))
+    if len(sizes) == 1:
+        return graph
+    nodes = np.flatnonzero(component == sizes.argmax())
+    names = None if graph.node_names is None else graph.node_names[nodes]  # also those of a graph on disk
+    return replace(graph.subgraph(nodes), node_names=names)
 
 
 def _components(adjacency: sparse.csr_array) -> NDArray[np.int32]:

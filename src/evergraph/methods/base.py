@@ -46,7 +46,9 @@ class Learner(ABC):
 
     trains_net = True
     reads_blocks = False
-    """Whether it learns and predicts in a graph that is read from disk in blocks."""
+    """Whether it learns and predicts in a graph on disk, in blocks; what it trains on are rows without edges."""
+    in_batches = True
+    """Whether it may train on a part of the nodes at a time."""
 
     def __init__(self, net: Net, *kept: Kept):
         self.net = net

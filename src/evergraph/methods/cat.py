@@ -33,6 +33,7 @@ class CaT(Decoupled):
     """Condenses a task, then trains in memory: on the made-up rows of all tasks so far, this one included."""
 
     config: CaTConfig
+    in_batches = False  # there are few rows
 
     def learn(self, task: TaskView, past: Sequence[TaskView], watch: Watch) -> None:
         self.begin(task)

@@ -268,7 +268,7 @@ def propagation(graph: Graph) -> sparse.csr_array:
     incoming = sparse.csr_array(graph.adjacency.T) if graph.directed else graph.adjacency
     loops = sparse.csr_array(incoming + sparse.eye_array(graph.n_nodes, dtype=np.float32))
     received = np.asarray(loops.sum(axis=1)) ** -0.5
-    sent = np.asarray(loops.sum(axis=0)) ** -0.5
+    sent = np.asarray(loops.sum(axis=0)) ** -0.5 if graph.directed else received
     data = loops.data * np.repeat(received, np.diff(loops.indptr)) * sent[loops.indices]
     return sparse.csr_array((data.astype(np.float32), loops.indices, loops.indptr), shape=loops.shape)
 

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 
 from evergraph.backbones.size import GraphSize
-from evergraph.data.on_disk import is_on_disk
 from evergraph.data.stream import TaskStream
 from evergraph.methods.base import Learner
 from evergraph.runs.record import BatchRecord, TaskRecord
@@ -14,7 +13,7 @@ def choose_batches(
     learner: Learner, stream: TaskStream, tasks: Sequence[TaskRecord], *, with_past: bool
 ) -> BatchPlan | None:
     """How all tasks of a run are trained, as the tasks before were, and set in the learner; None if nothing is."""
-    if not learner.trains_net:
+    if not learner.trains_net or not learner.in_batches:
         return None
     net = learner.net
     if tasks:
@@ -52,17 +51,17 @@ def _largest(learner: Learner, stream: TaskStream, *, with_past: bool) -> list[G
 
     That is at most the whole graph; the graphs of the tasks are made only where that does not fit.
     """
-    whole = [_size(stream, None)]
+    whole = [_size(learner, stream, None)]
     together = stream.config.inter_task_edges or with_past
     if together or learner.net.step_bytes(whole, stream.n_classes) <= training_budget():
         return whole
-    alone = [[_size(stream, index)] for index in range(len(stream))]
+    alone = [[_size(learner, stream, index)] for index in range(len(stream))]
     return max(alone, key=lambda sizes: learner.net.step_bytes(sizes, stream.n_classes))
 
 
-def _size(stream: TaskStream, index: int | None) -> GraphSize:
-    """Of the graph of a task, or of the whole graph; edges on disk do not count, as nothing trains on them."""
+def _size(learner: Learner, stream: TaskStream, index: int | None) -> GraphSize:
+    """Of the graph of a task, or of the whole graph; of the nodes alone where rows without edges are learned."""
     graph = stream.graph if index is None else stream.alone(index).graph
-    if is_on_disk(graph):
+    if learner.reads_blocks:
         return GraphSize(graph.n_nodes, graph.n_nodes, graph.n_features)
     return GraphSize.of(graph)

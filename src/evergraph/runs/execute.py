@@ -66,7 +66,7 @@ def run(
         for message in (*stream.graph.remarks, *stream.messages):
             on_message(message)
         if is_on_disk(stream.graph):
-            on_message(described(stream.graph))
+            on_message(described(stream.graph.n_nodes, stream.graph.n_features))
         store = store or create_run(out, config)
         with store.locked():
             _learn_tasks(config, stream, data_record(stream, source), store, watch, peak, on_message)

@@ -43,6 +43,7 @@ class Batch:
     attributes: a table of columns by name, numbers without names, or None.
     left_out: columns that are no attributes, and why. remarks: what the person must know.
     named: whether ids say which node it is in every batch; row numbers do not.
+    column_names: of attributes that are encoded already, as those of a graph folder.
     """
 
     ids: NDArray[Any]
@@ -54,6 +55,7 @@ class Batch:
     left_out: Mapping[str, str] = field(default_factory=dict)
     remarks: tuple[str, ...] = ()
     named: bool = True
+    column_names: tuple[str, ...] | None = None
 
     @property
     def n_nodes(self) -> int:

@@ -30,7 +30,7 @@ class FeatureSchema(Settings):
     """Columns by name, in the order of their features; or the number of columns without names.
 
     columns: what is used; left_out: the other columns of the first batch, and why.
-    width: of numbers without names, which are taken as given; None where columns have names.
+    width: of numbers that are taken as given; None where columns are encoded by name. names: theirs, if known.
     sparse: whether features are CSR.
     """
 
@@ -38,6 +38,7 @@ class FeatureSchema(Settings):
     columns: tuple[Column, ...] = ()
     left_out: dict[str, str] = Field(default_factory=dict)
     width: int | None = Field(None, ge=1)
+    names: tuple[str, ...] | None = None
     sparse: bool = False
 
     @model_validator(mode="after")
@@ -68,7 +69,7 @@ class FeatureSchema(Settings):
         if attributes is None:
             return cls(left_out=dict(batch.left_out))
         if not isinstance(attributes, Table):
-            return cls(width=attributes.shape[1], sparse=sparse.issparse(attributes))
+            return cls(width=attributes.shape[1], names=batch.column_names, sparse=sparse.issparse(attributes))
         forbid_unknown(attributes, numbers, categories)
         ids = batch.ids if batch.ids.dtype.kind == "i" else None
         judge = Judge(attributes.name, ids, scale, frozenset(numbers), frozenset(categories))
@@ -108,7 +109,7 @@ class FeatureSchema(Settings):
     def feature_names(self) -> tuple[str, ...]:
         """One name for each feature; columns without names are numbered."""
         if self.width is not None:
-            return tuple(map(str, range(self.width)))
+            return self.names or tuple(map(str, range(self.width)))
         return tuple(name for column in self.columns for name in column.feature_names)
 
     def encode(self, batch: Batch) -> Features:
@@ -162,8 +163,11 @@ class FeatureSchema(Settings):
         if not names and table is None:
             return Table("the nodes", {})
         if not isinstance(table, Table):
-            came = "none" if table is None else "columns without names"
-            raise DataError(f"the columns {_listed(names)} are wanted as in the first batch, got {came} instead")
+            came = "none" if table is None else "numbers that are encoded already"
+            raise DataError(
+                f"the columns {_listed(names)} of a table are wanted as in the first batch, got {came} instead; a "
+                "model of tables goes on with tables, one of graph folders with graph folders"
+            )
         missing = [name for name in names if name not in table.columns]
         if missing:
             asked = [name for name in missing if name in batch.left_out]
@@ -178,8 +182,13 @@ class FeatureSchema(Settings):
         """Numbers without names, as they are."""
         given = batch.attributes
         if given is None or isinstance(given, Table):
-            came = "none" if given is None else "columns with names"
-            raise DataError(f"{self.width} columns without names are wanted as before, got {came} instead")
+            came = "none" if given is None else "the columns of a table"
+            raise DataError(
+                f"{self.width} numbers a node are wanted as before, got {came} instead; a model of tables goes on "
+                "with tables, one of graph folders or arrays with these"
+            )
+        if self.names is not None and batch.column_names is not None and self.names != batch.column_names:
+            raise _other_columns(self.names, batch.column_names)
         if given.shape[1] != self.width:
             raise DataError(f"{self.width} features a node are wanted as before, got {given.shape[1]} instead")
         if self.sparse:
@@ -257,3 +266,18 @@ def _shortened(names: list[str]) -> str:
 
 def _listed(names: Sequence[str]) -> str:
     return ", ".join(map(repr, names))
+
+
+def _other_columns(wanted: tuple[str, ...], came: tuple[str, ...]) -> DataError:
+    """The error about encoded columns of other names, or in another order."""
+    if sorted(wanted) == sorted(came):
+        return DataError(
+            f"the columns {_listed(wanted)} are wanted in this order as in the first batch, got "
+            f"{_listed(came)} instead; convert a table with its columns in the same order"
+        )
+    lost = [name for name in wanted if name not in came]
+    new = [name for name in came if name not in wanted]
+    found = f"without {_listed(lost)}" if lost else f"with {_listed(new)}"
+    return DataError(
+        f"the columns of the first batch are wanted, got others {found}; convert a table with the same columns"
+    )

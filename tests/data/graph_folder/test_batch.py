@@ -11,8 +11,10 @@ from evergraph.data.convert import Plan, convert_tables
 from evergraph.data.datasets.files import FileOptions
 from evergraph.data.graph_folder import folder_batch, reading
 from evergraph.data.on_disk import DiskAdjacency
+from evergraph.errors import DataError
 from evergraph.estimator import classifier as module
 from evergraph.estimator.classifier import ContinualClassifier
+from evergraph.tables import read_batch
 
 
 @pytest.fixture(params=["text", "numbers"])
@@ -71,6 +73,41 @@ def test_on_disk_it_is_learned_predicted_and_forgotten_as_in_memory(
     assert np.mean(first.labels == folder_batch(folder).labels) > 0.7
 
 
+@pytest.mark.parametrize(
+    ("columns", "complaint"),
+    [
+        ("b,a,c,d", "are wanted in this order as in the first batch"),
+        ("a,b,c,e", "columns of the first batch are wanted, got others without 'd'"),
+        ("a,b,c,d,e", "4 features a node are wanted as before, got 5|got others with 'e'"),
+    ],
+)
+def test_columns_of_other_names_or_in_another_order_are_refused(
+    folder: Path, tmp_path: Path, columns: str, complaint: str
+) -> None:
+    lines = (folder.parent / "nodes.csv").read_text().splitlines()
+    more = columns.count(",") - 3
+    other = [f"id,label,{columns}", *(line + ",0.5" * more for line in lines[1:])]
+    (tmp_path / "other.csv").write_text("\n".join(other).replace(",0.5", ",0.25", 40) + "\n")
+    options = FileOptions.model_validate({"directed": False, "scale": False})
+    convert_tables(folder.parent / "edges.csv", tmp_path / "other.csv", tmp_path / "other", options, Plan.of(10**8))
+    model = ContinualClassifier(method="ncm")
+    with pytest.warns():
+        model.partial_fit(folder_batch(folder))
+    assert model.schema_.feature_names == ("a", "b", "c", "d")
+    with pytest.raises(DataError, match=complaint):
+        model.predict(folder_batch(tmp_path / "other"))
+
+
+def test_a_model_of_folders_takes_no_tables(folder: Path) -> None:
+    tables = read_batch(folder.parent / "nodes.csv", folder.parent / "edges.csv")
+    for first, second in ((folder_batch(folder), tables), (tables, folder_batch(folder))):
+        model = ContinualClassifier(method="ncm")
+        with pytest.warns():
+            model.partial_fit(first)
+        with pytest.raises(DataError, match="model of tables goes on with tables, one of graph folders"):
+            model.predict(second)
+
+
 def test_the_commands_take_a_folder(
     folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -90,3 +127,10 @@ def test_the_commands_take_a_folder(
     assert "4 nodes forgotten" in capsys.readouterr().out
     assert run_main(["predict", "--model", model, "--nodes", str(folder), "--edges", str(out)]) == 2
     assert "a graph folder has its edges and columns, got --edges" in " ".join(capsys.readouterr().err.split())
+    monkeypatch.setattr(reading, "bytes_in_memory", lambda _: 10**18)
+    assert (
+        run_main(["predict", "--model", model, "--nodes", str(folder), "--out", str(out), "--memory", "50MB"]) == 0
+    )
+    assert "read from disk in blocks (memory 0.05 GB)" in " ".join(capsys.readouterr().err.split())
+    assert run_main(["learn", "--model", f"{model}2", "--nodes", str(folder), "--category", "a"]) == 2
+    assert "got --category" in " ".join(capsys.readouterr().err.split())

@@ -153,7 +153,7 @@ def test_a_scratch_folder_without_room_is_one_sentence(tmp_path: Path, monkeypat
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("os.posix_fallocate", full)
-    with memory_budget(10**8, tmp_path), pytest.raises(StoreError, match=r"must have room for .* GB.*--scratch"):
+    with memory_budget(10**8, tmp_path), pytest.raises(StoreError, match=r"must take .* GB.*--scratch"):
         blocks.scratch_array((10**6, 2))
 
 

@@ -16,6 +16,7 @@ from evergraph.data.datasets.entry import DatasetEntry, Locate, NoOptions, Remot
 from evergraph.data.datasets.fetch import cache_dir, locator
 from evergraph.data.datasets.files import FileOptions, files_of, read_graph
 from evergraph.data.graph import Graph
+from evergraph.data.on_disk import is_on_disk
 from evergraph.data.standardise import Standardisation, changes, standardise
 from evergraph.errors import DataError
 from evergraph.registry import Registry
@@ -107,6 +108,11 @@ def load_dataset(
     if isinstance(chosen, FileOptions):
         standard = replace(standard, remarks=(*graph.remarks, *changes(graph, standard)))
     graph = standard
+    if derived is not None and is_on_disk(graph):
+        raise DataError(
+            f"--features {features} needs the whole graph in memory, got one that is read from disk in blocks; "
+            "raise --memory, or leave --features out"
+        )
     return graph if derived is None else derived.derive(graph)
 
 

@@ -5,8 +5,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from evergraph.data.graph import Graph
 from evergraph.data.graph_folder.reading import read_folder
-from evergraph.data.standardise import Standardisation, changes, standardise
+from evergraph.data.on_disk import count_loops, described, has_weights, is_on_disk
+from evergraph.data.standardise import Standardisation, standardise
 from evergraph.tables import Batch
 
 STEPS = Standardisation(undirected=False, unweighted=False, largest_component=False)
@@ -25,9 +27,18 @@ def folder_batch(folder: Path) -> Batch:
         attributes=tidy.features,
         times=graph.times,
         directed=graph.directed,
-        remarks=(*graph.remarks, *changes(graph, tidy)),
+        remarks=(*graph.remarks, *_remarks(graph)),
+        column_names=graph.feature_names,
         named=graph.node_names is not None,
     )
+
+
+def _remarks(graph: Graph) -> list[str]:
+    """What a person must know of edges, and the plan where they stay on disk."""
+    loops = count_loops(graph)
+    found = [f"{loops:,} self-loops left out"] if loops else []
+    found += ["edge weights of the folder are used"] if has_weights(graph.adjacency) else []
+    return [*found, described(graph.n_nodes, graph.n_features)] if is_on_disk(graph) else found
 
 
 def _ids(names: NDArray[np.str_]) -> NDArray[np.str_] | NDArray[np.int64]:

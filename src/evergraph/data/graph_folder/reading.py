@@ -77,12 +77,11 @@ def read_folder(folder: Path) -> Graph:
         times=arrays.get("times.npy"),
         node_names=names["node_names"],
     )
+    if features is not None and features.dtype == np.float16:
+        graph = replace(graph, remarks=(*graph.remarks, "features are kept in 16 bits"))
     if current_workers() is not None or bytes_in_memory(graph) > current_budget().memory:
         return kept_on_disk(graph, weighted=True, loops=True, folder=folder.resolve())
-    if features is not None and features.dtype == np.float16:
-        remark = "features are kept in 16 bits and are in memory in 32"
-        graph = replace(graph, features=_widened(features), remarks=(*graph.remarks, remark))
-    return graph
+    return graph if features is None else replace(graph, features=_widened(features))
 
 
 def mapped_csr(folder: Path) -> sparse.csr_array:
@@ -194,7 +193,9 @@ def _check_text(folder: Path, arrays: dict[str, NDArray[Any]]) -> None:
 
 
 def _widened(features: NDArray[Any]) -> NDArray[np.float32]:
-    """Features of 16 bits in 32, a block after the other."""
+    """Features of 16 bits in 32, a block after the other; others as they are."""
+    if features.dtype != np.float16:
+        return features
     found = np.empty(features.shape, dtype=np.float32)
     place = 0
     for part in _blocks(features):

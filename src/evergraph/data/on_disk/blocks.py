@@ -103,6 +103,6 @@ def _room(folder: Path, size: int) -> Iterator[None]:
         yield
     except OSError as error:
         raise StoreError(
-            f"{folder} must have room for {size / 1e9:.2g} GB of what is computed in blocks, got: "
+            f"{folder} must take {size / 1e9:.2g} GB of what is computed in blocks, got: "
             f"{error.strerror or error}; choose another folder with --scratch"
         ) from None

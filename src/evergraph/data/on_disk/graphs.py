@@ -75,12 +75,12 @@ def bytes_in_memory(graph: Graph) -> int:
     return COPIES * (entries + graph.n_nodes * (8 + 4 * graph.n_features))
 
 
-def described(graph: Graph) -> str:
+def described(n_nodes: int, n_features: int) -> str:
     """The plan: what of a graph on disk is in memory at a time."""
-    budget, n = current_budget(), graph.n_nodes
-    columns = block_columns(budget, n, graph.n_features)
+    budget = current_budget()
+    columns = block_columns(budget, n_nodes, n_features)
     return (
         f"read from disk in blocks (memory {budget.memory / 1e9:.3g} GB): {block_entries(budget):,} entries at a "
-        f"time for each thread, {columns} of {graph.n_features} columns of the features of all nodes at a time; "
-        f"propagated features go to {budget.scratch}, {4 * n * graph.n_features / 1e9:.3g} GB for each hop"
+        f"time for each thread, {columns} of {n_features} columns of the features of all nodes at a time; "
+        f"propagated features go to {budget.scratch}, {4 * n_nodes * n_features / 1e9:.3g} GB for each hop"
     )
