@@ -24,7 +24,8 @@ from evergraph.watch import Watch
 from helpers import learn_tasks, run_config, tiny_graph
 
 SAMPLED = "sampled (batch 8, neighbours 15, 10)"
-TRAINED = [name for name in METHODS if make_learner(run_config(method={"name": name}), 5).trains_net]
+LEARNERS = {name: make_learner(run_config(method={"name": name}), 5) for name in METHODS}
+TRAINED = [name for name, learner in LEARNERS.items() if learner.trains_net and learner.in_batches]
 
 
 @pytest.fixture
@@ -73,6 +74,14 @@ def test_every_method_that_trains_goes_on_in_sampled_batches(method: str, tmp_pa
     again = run(config, tmp_path / "parts", resume=True)
     assert again.record.correct == whole.record.correct
     assert state(again.folder) == state(whole.folder)
+
+
+@pytest.mark.usefixtures("tiny_budget")
+def test_cat_is_always_full_and_its_record_says_nothing_of_batches(tmp_path: Path) -> None:
+    said: list[str] = []
+    found = run(config_of(tmp_path, "cat"), tmp_path / "cat", on_message=said.append)
+    assert found.record.batches is None
+    assert not any(text.startswith("batches:") for text in said)
 
 
 def test_a_resumed_run_keeps_its_batches_whatever_the_budget(

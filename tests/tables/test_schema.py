@@ -390,7 +390,7 @@ def test_arrays_are_taken_as_given(as_csr: bool) -> None:
     with pytest.raises(DataError, match="2 numbers a node are wanted as before, got the columns of a table"):
         schema.encode(batch(a=[1, 2]))
     with pytest.raises(
-        DataError, match="the columns 'a' of a table are wanted as in the first batch, got numbers that are"
+        DataError, match="the columns 'a' are wanted as in the first batch, got numbers that are encoded"
     ):
         FeatureSchema.fit(batch(a=[1, 5])).encode(first)
     assert schema.updated(first) is schema

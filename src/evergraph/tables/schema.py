@@ -20,6 +20,7 @@ __all__ = ["ColumnKind", "FeatureSchema"]
 SPARSE_BELOW, SPARSE_FROM = 0.1, 100
 """Features are sparse where at most this share of at least so many columns is not zero."""
 
+ALIKE = "a model of tables goes on with tables, one of graph folders or arrays with these"
 SHOWN = 12
 """Columns that a summary names of each kind."""
 
@@ -163,11 +164,10 @@ class FeatureSchema(Settings):
         if not names and table is None:
             return Table("the nodes", {})
         if not isinstance(table, Table):
-            came = "none" if table is None else "numbers that are encoded already"
-            raise DataError(
-                f"the columns {_listed(names)} of a table are wanted as in the first batch, got {came} instead; a "
-                "model of tables goes on with tables, one of graph folders with graph folders"
-            )
+            wanted = f"the columns {_listed(names)} are wanted as in the first batch"
+            if table is None:
+                raise DataError(f"{wanted}, got none instead; add them")
+            raise DataError(f"{wanted}, got numbers that are encoded already instead; {ALIKE}")
         missing = [name for name in names if name not in table.columns]
         if missing:
             asked = [name for name in missing if name in batch.left_out]
@@ -182,11 +182,10 @@ class FeatureSchema(Settings):
         """Numbers without names, as they are."""
         given = batch.attributes
         if given is None or isinstance(given, Table):
-            came = "none" if given is None else "the columns of a table"
-            raise DataError(
-                f"{self.width} numbers a node are wanted as before, got {came} instead; a model of tables goes on "
-                "with tables, one of graph folders or arrays with these"
-            )
+            wanted = f"{self.width} numbers a node are wanted as before"
+            if given is None:
+                raise DataError(f"{wanted}, got none instead; add them")
+            raise DataError(f"{wanted}, got the columns of a table instead; {ALIKE}")
         if self.names is not None and batch.column_names is not None and self.names != batch.column_names:
             raise _other_columns(self.names, batch.column_names)
         if given.shape[1] != self.width:

@@ -265,7 +265,7 @@ def test_half_the_bits(tmp_path: Path) -> None:
     assert isinstance(graph.features, np.ndarray)
     assert graph.features.dtype == np.float32
     np.testing.assert_allclose(graph.features, np.asarray(wanted.features), rtol=2**-10)
-    assert graph.remarks[-1] == "features are kept in 16 bits and are in memory in 32"
+    assert graph.remarks[-1] == "features are kept in 16 bits"
     edges, nodes, options = both(tmp_path, NODES.replace(",3,", ",1e9,"), "source,target\na,b\n", scale=False)
     with pytest.raises(DataError, match=r"at most 65,504 in 16 bits, got 1e\+09 instead; leave out --float16"):
         convert_tables(edges, nodes, tmp_path / "large", options, TINY, float16=True)
