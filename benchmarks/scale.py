@@ -163,10 +163,11 @@ def markdown(graphs: list[dict[str, Any]]) -> str:
         for graph in graphs:
             step = graph["steps"].get(name)
             cells.append("" if step is None else f"{step['seconds']:,.1f} s, {step['peak_gb']:.2f} GB")
-        lines.append(f"| {name} | " + " | ".join(cells) + f" | {grown[name]:.2f} |" if name in grown else "")
+        slope = f"{grown[name]:.2f}" if name in grown else ""
+        lines.append(f"| {name} | " + " | ".join(cells) + f" | {slope} |")
     accuracy = " | ".join(f"{graph['aa_global']:.1f}" for graph in graphs)
     lines.append(f"| global accuracy of `analytic` | {accuracy} | |")
-    return "\n".join(line for line in lines if line) + "\n"
+    return "\n".join(lines) + "\n"
 
 
 def plot(graphs: list[dict[str, Any]], path: Path) -> None:
