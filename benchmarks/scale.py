@@ -10,12 +10,14 @@ A graph has 50 entries a node, 64 features and 40 classes (`generated.py`), in P
   each is learned, and all test nodes so far are tested, in the graph known by then and in the graphs of the tasks
 - learn, predict: all nodes at once through `evergraph learn` and `evergraph predict`
 - hps: `evergraph score --score hps`
-- train, select: of `evergraph run --method ftf-er-det --epochs 2`, all 20 tasks: epochs, and GraNd and HPS with the
+- train, score, select: of `evergraph run --method ftf-er-det --epochs 2`, all 20 tasks: epochs, GraNd and HPS, the
   choice of nodes; only up to --in-memory entries, as these need a graph in memory
 
 What `--memory` does not allow is read from disk in blocks. Memory is what the process of a command has besides
 pages of mapped files (RssAnon), by samples. The exponent is the slope of the line through the logarithms of entries
-and seconds, from 10^6 entries on. Figures are added to the JSON file graph by graph.
+and seconds of the processor, from 10^6 entries on. Figures are added to the JSON file step by step, and the same
+command
+goes on after an interruption.
 """
 
 import argparse
@@ -24,7 +26,9 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -40,101 +44,117 @@ FROM = 1e6
 def command(*words: str) -> dict[str, Any]:
     """Seconds, processor seconds, peak memory and the printed JSON of one command."""
     start = time.perf_counter()
-    process = subprocess.Popen([sys.executable, "-m", "evergraph", *words], stdout=subprocess.PIPE, text=True)
-    peak = 0
-    while process.poll() is None:
-        try:
-            status = Path(f"/proc/{process.pid}/status").read_text()
-            peak = max(peak, int(status.partition("RssAnon:")[2].split()[0]) * 1024)
-        except (OSError, IndexError):  # it has just ended
-            pass
-        time.sleep(0.1)
-    text = process.stdout.read() if process.stdout is not None else ""
+    with tempfile.TemporaryFile("w+") as printed:
+        process = subprocess.Popen([sys.executable, "-m", "evergraph", *words], stdout=printed)
+        peak, ended, usage = 0, 0, None
+        while not ended:
+            try:
+                status = Path(f"/proc/{process.pid}/status").read_text()
+                peak = max(peak, int(status.partition("RssAnon:")[2].split()[0]) * 1024)
+            except (OSError, IndexError):  # it has just ended
+                pass
+            time.sleep(0.1)
+            ended, code, usage = os.wait4(process.pid, os.WNOHANG)
+        process.returncode = os.waitstatus_to_exitcode(code)
+        printed.seek(0)
+        text = printed.read()
     if process.returncode:
         raise SystemExit(f"evergraph {' '.join(words[:2])} failed")
-    return {"seconds": time.perf_counter() - start, "peak_gb": peak / 1e9, "said": json.loads(text)}
+    seconds = time.perf_counter() - start
+    processor = usage.ru_utime + usage.ru_stime if usage is not None else 0.0
+    return {"seconds": seconds, "processor": processor, "peak_gb": peak / 1e9, "said": json.loads(text)}
 
 
-def phases(record: dict[str, Any]) -> dict[str, float]:
+def phases(times: list[dict[str, float]]) -> dict[str, float]:
     """The seconds of each phase of a run, over all tasks."""
     total: dict[str, float] = {}
-    for task in record["seconds"]:
+    for task in times:
         for name, seconds in task.items():
             total[name] = total.get(name, 0.0) + seconds
     return total
 
 
-def measure(entries: int, folder: Path, arguments: argparse.Namespace) -> dict[str, Any]:
-    """All steps on one graph; `folder` is left with the graph folder alone."""
-    graph, budget = folder / "graph", ["--memory", arguments.memory]
-    nodes = max(entries // DEGREE // CLASSES, 25) * CLASSES
-    steps: dict[str, dict[str, float]] = {}
+class Measured:
+    """The figures of one graph, stored after every step: what is stored is not done again."""
 
-    def done(name: str, found: dict[str, Any]) -> Any:
-        steps[name] = {"seconds": found["seconds"], "peak_gb": found["peak_gb"]}
-        print(
-            f"{entries:.0e} {name}: {found['seconds']:.1f} s, {found['peak_gb']:.2f} GB",
-            file=sys.stderr,
-            flush=True,
+    def __init__(self, path: Path, entries: int, nodes: int, memory: str) -> None:
+        self.path, self.entries = path, entries
+        graphs = json.loads(path.read_text()) if path.exists() else []
+        self.others = [graph for graph in graphs if graph["nodes"] != nodes]
+        found = [graph for graph in graphs if graph["nodes"] == nodes and graph["memory"] == memory]
+        self.graph: dict[str, Any] = (
+            found[0] if found else {"entries": entries, "nodes": nodes, "memory": memory, "steps": {}}
         )
-        return found["said"]
 
+    def step(
+        self, name: str, *words: str, then: Callable[[dict[str, Any], dict[str, Any]], None] | None = None
+    ) -> None:
+        """One command as one step; `then` takes what it printed and the step's figures to more of them."""
+        if name in self.graph["steps"]:
+            return
+        found = command(*words)
+        figures = {key: found[key] for key in ("seconds", "processor", "peak_gb")}
+        self.graph["steps"][name] = figures
+        if then is not None:
+            then(found["said"], figures)
+        self.path.write_text(json.dumps(sorted([*self.others, self.graph], key=_entries), indent=1))
+        text = (
+            f"{figures['seconds']:.1f} s ({figures['processor']:.1f} of the processor), {figures['peak_gb']:.2f} GB"
+        )
+        print(f"{self.entries:.0e} {name}: {text}", file=sys.stderr, flush=True)
+
+    def parts(self, said: dict[str, Any], names: tuple[str, ...], peak_gb: float) -> None:
+        """The phases of a run as steps of their own."""
+        record = json.loads((Path(said["run_dir"]) / "record.json").read_text())
+        seconds, processor = phases(record["seconds"]), phases(record["processor_seconds"])
+        for name in names:
+            self.graph["steps"][name] = {"seconds": seconds[name], "processor": processor[name], "peak_gb": peak_gb}
+
+
+def measure(entries: int, folder: Path, arguments: argparse.Namespace) -> None:
+    """All steps on one graph; `folder` is left with the graph folder alone."""
+    graph, model, budget = folder / "graph", str(folder / "model"), ["--memory", arguments.memory]
+    nodes = max(entries // DEGREE // CLASSES, 25) * CLASSES
+    measured = Measured(arguments.json, entries, nodes, arguments.memory)
     if not graph.exists():
         tables = write_tables(folder, nodes, entries // 2, FEATURES, CLASSES)
-        words = [
-            "data",
-            "convert",
-            "--nodes",
-            str(tables[0]),
-            "--edges",
-            str(tables[1]),
-            "--out",
-            str(graph),
-            *budget,
-        ]
-        words += ["--set", "dataset.options.directed=false", "--set", "dataset.options.duplicates=merge", "--json"]
-        done("convert", command(*words))
+        words = ["--nodes", str(tables[0]), "--edges", str(tables[1]), "--out", str(graph), *budget, "--json"]
+        words += ["--set", "dataset.options.directed=false", "--set", "dataset.options.duplicates=merge"]
+        measured.step("convert", "data", "convert", *words)
         for table in tables:
             table.unlink()
-    scratch, out = ["--scratch", str(folder)], ["--out", str(folder / "runs"), "--json"]
-    words = ["run", "--dataset", f"{graph}/", "--method", "analytic", "--protocol", "whole-graph"]
-    found = command(*words, *budget, *scratch, *out)
-    said = done("run", found)
-    for name, seconds in phases(_record(said)).items():
-        steps[name] = {"seconds": seconds, "peak_gb": found["peak_gb"]}
-    model = str(folder / "model")
-    done("learn", command("learn", "--model", model, "--nodes", str(graph), *budget, *scratch, "--json"))
-    words = ["predict", "--model", model, "--nodes", str(graph), "--out", str(folder / "predicted.csv"), "--json"]
-    predicted = done("predict", command(*words, *budget, *scratch))
-    words = ["score", "--dataset", f"{graph}/", "--score", "hps", "--out", str(folder / "score.parquet"), "--json"]
-    done("hps", command(*words, *budget))
+    measured.graph["entries"] = json.loads((graph / "graph.json").read_text())["edges"]
+    dataset, nodes_of = ["--dataset", f"{graph}/"], ["--model", model, "--nodes", f"{graph}/"]
+    scratch, out = ["--scratch", str(folder), "--json"], ["--out", str(folder / "runs")]
+
+    def of_analytic(said: dict[str, Any], figures: dict[str, Any]) -> None:
+        measured.graph["aa_global"] = said["aa_global"]
+        measured.parts(said, ("load", "statistics", "choose", "evaluate"), figures["peak_gb"])
+
+    def of_ftf_er(said: dict[str, Any], figures: dict[str, Any]) -> None:
+        measured.parts(said, ("train", "score", "select"), figures["peak_gb"])
+
+    def of_predict(said: dict[str, Any], figures: dict[str, Any]) -> None:
+        measured.graph["right"] = said["right"] / said["labelled"]
+
+    words = ["run", *dataset, "--method", "analytic", "--protocol", "whole-graph", "--resume"]
+    measured.step("run", *words, *budget, *scratch, *out, then=of_analytic)
+    measured.step("learn", "learn", *nodes_of, *budget, *scratch)
+    words = ["predict", *nodes_of, "--out", str(folder / "predicted.csv")]
+    measured.step("predict", *words, *budget, *scratch, then=of_predict)
+    words = ["score", *dataset, "--score", "hps", "--out", str(folder / "score.parquet"), "--json"]
+    measured.step("hps", *words, *budget)
     if entries <= arguments.in_memory:
-        words = ["run", "--dataset", f"{graph}/", "--method", "ftf-er-det", "--epochs", "2"]
-        found = command(*words, *out)
-        for name, seconds in phases(_record(done("ftf-er", found))).items():
-            if name in ("train", "select"):
-                steps[name] = {"seconds": seconds, "peak_gb": found["peak_gb"]}
+        words = ["run", *dataset, "--method", "ftf-er-det", "--epochs", "2", "--json"]
+        measured.step("ftf-er", *words, *out, then=of_ftf_er)
     for left in ("runs", "model"):
-        shutil.rmtree(folder / left)
+        shutil.rmtree(folder / left, ignore_errors=True)
     for left in ("predicted.csv", "score.parquet"):
-        (folder / left).unlink()
-    return {
-        "entries": json.loads((graph / "graph.json").read_text())["edges"],
-        "nodes": nodes,
-        "memory": arguments.memory,
-        "aa_global": said["aa_global"],
-        "right": predicted["right"] / predicted["labelled"],
-        "steps": steps,
-    }
-
-
-def _record(said: dict[str, Any]) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((Path(said["run_dir"]) / "record.json").read_text())
-    return found
+        (folder / left).unlink(missing_ok=True)
 
 
 def exponents(graphs: list[dict[str, Any]]) -> dict[str, float]:
-    """For each step that was measured on two graphs or more how its seconds grow with the entries."""
+    """For each step that was measured on two graphs or more how its processor seconds grow with the entries."""
     found = {}
     for name in dict.fromkeys(step for graph in graphs for step in graph["steps"]):
         some = [graph for graph in graphs if name in graph["steps"] and graph["entries"] >= 0.9 * FROM]
@@ -149,11 +169,11 @@ def _entries(graph: dict[str, Any]) -> float:
 
 
 def _seconds(graph: dict[str, Any], name: str) -> float:
-    return float(graph["steps"][name]["seconds"])
+    return float(graph["steps"][name]["processor"])
 
 
 def markdown(graphs: list[dict[str, Any]]) -> str:
-    """A table with a row a step: seconds and peak memory on every graph, and the exponent."""
+    """A table with a row a step: seconds of the processor (of the clock), peak memory, and the exponent."""
     grown = exponents(graphs)
     names = list(dict.fromkeys(step for graph in graphs for step in graph["steps"]))
     lines = ["| step | " + " | ".join(f"{graph['entries']:,} entries" for graph in graphs) + " | exponent |"]
@@ -162,7 +182,11 @@ def markdown(graphs: list[dict[str, Any]]) -> str:
         cells = []
         for graph in graphs:
             step = graph["steps"].get(name)
-            cells.append("" if step is None else f"{step['seconds']:,.1f} s, {step['peak_gb']:.2f} GB")
+            cells.append(
+                ""
+                if step is None
+                else f"{step['processor']:,.1f} s ({step['seconds']:,.1f}), {step['peak_gb']:.2f} GB"
+            )
         slope = f"{grown[name]:.2f}" if name in grown else ""
         lines.append(f"| {name} | " + " | ".join(cells) + f" | {slope} |")
     accuracy = " | ".join(f"{graph['aa_global']:.1f}" for graph in graphs)
@@ -183,7 +207,7 @@ def plot(graphs: list[dict[str, Any]], path: Path) -> None:
         axes.loglog(
             [_entries(graph) for graph in some], [_seconds(graph, name) for graph in some], "o-", label=name
         )
-    axes.set(xlabel="entries of the adjacency", ylabel="seconds")
+    axes.set(xlabel="entries of the adjacency", ylabel="seconds of the processor")
     axes.grid(alpha=0.3)
     axes.legend(ncols=2, fontsize=8)
     figure.savefig(path, dpi=120)
@@ -199,17 +223,15 @@ def main() -> None:
     parser.add_argument("--markdown", type=Path, help="write the table of the JSON file instead")
     parser.add_argument("--plot", type=Path)
     arguments = parser.parse_args()
-    known = json.loads(arguments.json.read_text()) if arguments.json.exists() else []
     if arguments.markdown is None:
         os.environ.setdefault("OMP_NUM_THREADS", str(os.cpu_count()))
         for entries in arguments.entries:
             folder = arguments.folder / f"{entries:.0e}"
             folder.mkdir(parents=True, exist_ok=True)
-            found = measure(int(entries), folder, arguments)
-            known = sorted([g for g in known if g["nodes"] != found["nodes"]] + [found], key=_entries)
-            arguments.json.write_text(json.dumps(known, indent=1))
-        print(markdown(known))
+            measure(int(entries), folder, arguments)
+        print(markdown(json.loads(arguments.json.read_text())))
         return
+    known = json.loads(arguments.json.read_text())
     arguments.markdown.write_text(markdown(known))
     if arguments.plot is not None:
         plot(known, arguments.plot)
