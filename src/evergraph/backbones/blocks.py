@@ -6,6 +6,7 @@ the bits do not depend on it either.
 
 from collections.abc import Callable, Iterator
 from functools import cached_property
+from itertools import chain
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -16,6 +17,7 @@ from torch import Tensor
 from evergraph.backbones.input_product import InputProduct, as_input
 from evergraph.backbones.message import ModelInput
 from evergraph.backbones.sampling import Links, LocalGraph, local_input
+from evergraph.data.on_disk import scratch_array
 from evergraph.errors import DataError
 
 StepLayer: TypeAlias = Callable[[Tensor, LocalGraph], Tensor]
@@ -49,7 +51,7 @@ class Blocks:
             raise DataError(f"{self.links.graph.name} has no features, and a backbone needs some")
         nodes = np.arange(features.shape[0])
         parts = cut(nodes, np.full(len(nodes), _numbers_of_a_node(self.links)))
-        return torch.cat([layer(as_input(features[part], self.device)) for part in parts])
+        return _together((layer(as_input(features[part], self.device)) for part in parts), len(nodes))
 
     def first_step(self, below: Tensor, layer: StepLayer) -> Tensor:
         """A layer on `below`, the values of all nodes, of the nodes in `heard`: (heard, width)."""
@@ -62,12 +64,13 @@ class Blocks:
     def _step(
         self, receivers: NDArray[np.int64], senders: NDArray[np.int64], below: Tensor, layer: StepLayer
     ) -> Tensor:
-        parts = []
-        for block in cut(receivers, (self.links.degrees[receivers] + 1.0) * below.shape[1]):
+        def of(block: NDArray[np.int64]) -> Tensor:
             graph = LocalGraph(self.links, block, self.device, (None,))
-            at = torch.as_tensor(np.searchsorted(senders, graph.nodes), device=self.device)
-            parts.append(layer(below[at], graph))
-        return torch.cat(parts)
+            at = torch.as_tensor(np.searchsorted(senders, graph.nodes), device=below.device)
+            return layer(below[at].to(self.device), graph)
+
+        blocks = cut(receivers, (self.links.degrees[receivers] + 1.0) * below.shape[1])
+        return _together((of(block) for block in blocks), len(receivers))
 
     def two_steps(self) -> Iterator[tuple[slice, ModelInput]]:
         """Blocks of `rows` with all that both steps need: for what is computed of each row by itself."""
@@ -81,6 +84,17 @@ class Blocks:
         for at in cut(np.arange(len(self.rows)), reached * width):
             inputs = local_input(links, self.rows[at], self.device, (None, None))
             yield slice(int(at[0]), int(at[-1]) + 1), inputs
+
+
+def _together(parts: Iterator[Tensor], rows: int) -> Tensor:
+    """The rows of all parts, in a file of the scratch folder where they are many."""
+    first = next(parts)
+    room = torch.from_numpy(scratch_array((rows, first.shape[1])))
+    at = 0
+    for part in chain([first], parts):
+        room[at : at + len(part)] = part
+        at += len(part)
+    return room
 
 
 def _numbers_of_a_node(links: Links) -> float:

@@ -40,7 +40,10 @@ class Links:
     @cached_property
     def scales(self) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
         """(1 + what a node receives)^-1/2 and (1 + what it sends)^-1/2, of every node."""
-        sums = (np.asarray(self.incoming.sum(axis=axis), dtype=np.float32) for axis in (1, 0))
+        if not self.graph.directed and self.incoming.data.strides == (0,):  # one number for all edges of a map
+            sums = [self.degrees.astype(np.float32) * self.incoming.data[:1].sum()] * 2
+        else:
+            sums = [np.asarray(self.incoming.sum(axis=axis), dtype=np.float32) for axis in (1, 0)]
         received, sent = ((1 + total) ** -0.5 for total in sums)
         return received, sent
 

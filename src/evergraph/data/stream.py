@@ -11,7 +11,7 @@ from scipy import sparse
 from evergraph.budget import current_budget
 from evergraph.data.arrival import Split, arrivals, class_plan, split_by_task, split_nodes
 from evergraph.data.graph import GlobalIds, Graph, LocalIds
-from evergraph.data.on_disk import in_csr
+from evergraph.data.on_disk import as_arrays, in_csr
 from evergraph.data.preprocess import preprocess
 from evergraph.data.stream_config import Arrival, ClassOrder, Protocol, Remainder, Setting, StreamConfig
 from evergraph.errors import DataError
@@ -136,6 +136,7 @@ class TaskStream:
     splits: for each class in that order its training, validation and test nodes, of all tasks.
     messages: what was dropped, for the user.
     arrival: for each node the task in which it arrives; None where it is that of its class.
+    in_arrays: whether the tasks of a graph on disk have graphs as arrays, for learners that do not read blocks.
     """
 
     graph: Graph
@@ -144,6 +145,7 @@ class TaskStream:
     splits: tuple[Split, ...]
     messages: tuple[str, ...] = ()
     arrival: NDArray[np.int64] | None = None
+    in_arrays: bool = False
 
     def __len__(self) -> int:
         return int(self._task_of.max()) + 1
@@ -195,6 +197,8 @@ class TaskStream:
             inside &= self._part_of == TRAIN
         nodes = np.flatnonzero(inside)
         graph = self.graph.subgraph(nodes)
+        if self.in_arrays:
+            graph = as_arrays(graph)
         rank = np.argsort(self.order)
         graph = replace(graph, labels=rank[np.searchsorted(self.order, graph.labels, sorter=rank)])
         return [self._task(index, nodes, graph) for index in which]

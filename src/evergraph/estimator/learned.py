@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from evergraph.data.graph import Features, GlobalIds, Graph, LocalIds
-from evergraph.data.on_disk import ADVICE, is_on_disk
+from evergraph.data.on_disk import as_arrays, is_on_disk
 from evergraph.data.preprocess import preprocess
 from evergraph.data.stream import HIDDEN, TaskView
 from evergraph.errors import ConfigError, DataError
@@ -115,10 +115,7 @@ class Learned:
         hidden = np.full(batch.n_nodes, HIDDEN, dtype=np.int64)
         graph = Graph(batch.adjacency, features, hidden, np.arange(batch.n_nodes), directed=batch.directed)
         if is_on_disk(graph) and not self.learner.reads_blocks:
-            raise DataError(
-                f"{self.config.method_name} needs the whole graph in memory, got one that is read from disk in "
-                f"blocks; {ADVICE}"
-            )
+            graph = as_arrays(graph)
         remarks = (*remarks, *unlike_before(batch, self.history))
         return Prepared(batch, graph, self.batches if came_in is None else came_in, (*batch.remarks, *remarks))
 

@@ -1,6 +1,6 @@
 """Counting correct predictions on validation and test nodes of all tasks so far, in both protocols."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -34,7 +34,7 @@ class _Prepared:
 
 
 class Evaluator:
-    """Evaluates a learner on the tasks so far; task graphs do not change and are prepared once."""
+    """Evaluates a learner on the tasks so far; task graphs do not change and are prepared once where they fit."""
 
     def __init__(self, stream: TaskStream, learner: Learner):
         self.stream = stream
@@ -43,13 +43,20 @@ class Evaluator:
 
     def __call__(self, now: int) -> dict[Protocol, Correct]:
         """Counts after learning task `now`: each task in its own graph, and all tasks in the graph known by now."""
+        return {
+            Protocol.TASK_GRAPHS: self._count(self._in_own_graphs(now), now),
+            Protocol.WHOLE_GRAPH: self._count(self._prepare(self.stream.together(now)), now),
+        }
+
+    def _in_own_graphs(self, now: int) -> Iterator[_Prepared]:
+        if self.stream.in_arrays:  # together they may not fit
+            for index in range(now + 1):
+                yield from self._prepare([self.stream.alone(index)])
+            return
         while len(self._local) <= now:
             self._local.append(self._prepare([self.stream.alone(len(self._local))]))
-        whole = self._prepare(self.stream.together(now))
-        return {
-            Protocol.TASK_GRAPHS: self._count([part for parts in self._local[: now + 1] for part in parts], now),
-            Protocol.WHOLE_GRAPH: self._count(whole, now),
-        }
+        for parts in self._local[: now + 1]:
+            yield from parts
 
     def _prepare(self, tasks: list[Task]) -> list[_Prepared]:
         """The validation and test nodes of tasks that share one graph; in blocks where it is on disk."""
@@ -67,7 +74,7 @@ class Evaluator:
             for block in blocks
         ]
 
-    def _count(self, parts: list[_Prepared], now: int) -> Correct:
+    def _count(self, parts: Iterable[_Prepared], now: int) -> Correct:
         cells, n_classes = self.stream.cells, self.stream.n_classes
         so_far = int((cells.task <= now).sum())
         keys = cells.task * n_classes + cells.label

@@ -3,7 +3,7 @@
 import hashlib
 import platform
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from importlib.metadata import version
 from importlib.util import find_spec
@@ -17,12 +17,14 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 import evergraph
+from evergraph.budget import current_budget
 from evergraph.data.datasets import DatasetConfig, is_path, source_digest
 from evergraph.data.graph import Graph
-from evergraph.data.on_disk import ADVICE, DiskAdjacency, DiskFeatures, described, is_on_disk
+from evergraph.data.on_disk import DiskAdjacency, DiskFeatures, described, is_on_disk
 from evergraph.data.stream import TaskStream
 from evergraph.errors import ConfigError, DataError, StoreError
 from evergraph.methods import METHODS
+from evergraph.methods.base import Learner
 from evergraph.runs.batches import batch_record, choose_batches
 from evergraph.runs.build import make_learner, open_stream
 from evergraph.runs.config import RunConfig
@@ -65,8 +67,6 @@ def run(
             stream = open_stream(config, data_dir, progress=True)
         for message in (*stream.graph.remarks, *stream.messages):
             on_message(message)
-        if is_on_disk(stream.graph):
-            on_message(described(stream.graph.n_nodes, stream.graph.n_features))
         store = store or create_run(out, config)
         with store.locked():
             _learn_tasks(config, stream, data_record(stream, source), store, watch, peak, on_message)
@@ -130,11 +130,8 @@ def _learn_tasks(
     on_message: Callable[[str], None],
 ) -> None:
     learner = make_learner(config, stream.graph.n_features)
-    if is_on_disk(stream.graph) and not learner.reads_blocks:
-        raise DataError(
-            f"{config.method_name} needs the whole graph in memory, got one that is read from disk in blocks; "
-            f"{ADVICE}"
-        )
+    if is_on_disk(stream.graph):
+        on_message(_plan(learner, stream.graph))
     tasks = store.tasks()
     if tasks:
         if not tasks[-1].data.same_as(data):
@@ -142,11 +139,13 @@ def _learn_tasks(
                 f"{store.folder} was begun on other data than is here now; start a new run without --resume"
             )
         learner.load_state(store.state())
-    evaluate = Evaluator(stream, learner)
     with_past = METHODS[config.method_name].sees_past
     plan = choose_batches(learner, stream, tasks, with_past=with_past)
     if plan is not None:
         on_message(plan.described())
+    if is_on_disk(stream.graph) and not learner.reads_blocks:
+        stream = replace(stream, in_arrays=True)
+    evaluate = Evaluator(stream, learner)
     for index in range(len(tasks), len(stream)):
         watch.task(index, len(stream))
         *past, task = stream.views(index, with_past=with_past)
@@ -169,6 +168,17 @@ def _learn_tasks(
         )
         store.save_task(index, tasks[-1], learner.state())
     store.finish(make_record(config, stream, tasks))
+
+
+def _plan(learner: Learner, graph: Graph) -> str:
+    """How a graph on disk is read."""
+    if learner.reads_blocks:
+        return described(graph.n_nodes, graph.n_features)
+    budget = current_budget()
+    return (
+        f"the graph stays on disk; those of tasks are read into memory where they fit ({budget.memory / 1e9:.3g} "
+        f"GB), else mapped from files in {budget.scratch}"
+    )
 
 
 def counted(correct: Correct) -> dict[str, list[int]]:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from safetensors.numpy import load_file
 from scipy import sparse
 
 from evergraph.budget import memory_budget
@@ -15,7 +16,16 @@ from evergraph.data.convert import Plan, convert_tables
 from evergraph.data.datasets.files import FileOptions
 from evergraph.data.graph import Graph, make_graph
 from evergraph.data.graph_folder import reading
-from evergraph.data.on_disk import DiskAdjacency, DiskFeatures, DiskSteps, adjacency, blocks, kept_on_disk
+from evergraph.data.on_disk import (
+    DiskAdjacency,
+    DiskFeatures,
+    DiskSteps,
+    adjacency,
+    arrays,
+    as_arrays,
+    blocks,
+    kept_on_disk,
+)
 from evergraph.data.on_disk.graphs import count_loops, disk_adjacency, has_weights, in_csr, is_on_disk
 from evergraph.data.preprocess import Preprocessing, preprocess
 from evergraph.data.standardise import Standardisation, changes, standardise
@@ -206,8 +216,71 @@ def test_a_run_on_disk_is_the_run_in_memory(
     assert len([message for message in said if message.startswith("read from disk in blocks")]) == 1
 
 
-def test_methods_that_need_memory_say_so(folder: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+NETWORKS: dict[str, dict[str, Any]] = {
+    "ftf-er-det": {"budget": 5},
+    "ftf-er-prob": {"budget": 5, "storage": "embedding"},
+    "er-gnn-cm": {"budget": 5},
+    "er-gnn-mf": {"budget": 5, "storage": "neighbours"},
+    "ssm": {"budget": 5},
+    "gem": {"budget": 5},
+    "lwf": {},
+    "twp": {},
+    "joint": {},
+}
+
+
+@pytest.mark.parametrize("batch", ["full", 32])
+@pytest.mark.parametrize("whole_graph", [False, True])
+@pytest.mark.parametrize("method", NETWORKS)
+def test_a_network_on_a_graph_on_disk_learns_the_bits_of_that_in_memory(
+    folder: str, method: str, whole_graph: bool, batch: str | int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    values = {"dataset": {"name": folder}, "method": {"name": method, **NETWORKS[method]}}
+    stream = {"inter_task_edges": whole_graph}
+    config = RunConfig.from_values({**values, "stream": stream, "train": {"epochs": 3, "batch": batch}})
+    monkeypatch.setattr(blocks, "MOST_ENTRIES", 100)
+    monkeypatch.setattr(adjacency, "MOST_ROWS", 50)
+    found, said = {}, list[str]()
+    for name, of_whole, of_tasks in (("memory", 0, 0), ("loaded", 10**18, 0), ("mapped", 10**18, 10**18)):
+        monkeypatch.setattr(reading, "bytes_in_memory", lambda _, size=of_whole: size)
+        monkeypatch.setattr(arrays, "bytes_in_memory", lambda _, size=of_tasks: size)
+        with memory_budget(10**8, tmp_path):
+            result = run(config, tmp_path / name, on_message=said.append)
+        found[name] = result.record, load_file(max(result.folder.glob("state-*.safetensors")))
+    for name in ("loaded", "mapped"):
+        record, state = found[name]
+        wanted, tensors = found["memory"]
+        assert record.data == wanted.data
+        assert (record.correct, record.correct_in, record.memory) == (
+            wanted.correct,
+            wanted.correct_in,
+            wanted.memory,
+        )
+        assert state.keys() == tensors.keys()
+        assert all(np.array_equal(state[key], tensors[key], equal_nan=True) for key in state)
+    assert len([message for message in said if message.startswith("the graph stays on disk")]) == 2
+
+
+def test_a_graph_as_arrays_is_mapped_where_it_does_not_fit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    graph = random_graph(0, loops=True, weighted=True)
+    disk = kept_on_disk(graph, weighted=False, loops=False)
+    some = np.arange(2, 20)
+    wanted = (graph.adjacency.toarray() > 0) & ~np.eye(23, dtype=bool)
+    for size, is_map in ((10**18, True), (0, False)):
+        monkeypatch.setattr(arrays, "bytes_in_memory", lambda _, size=size: size)
+        with memory_budget(10**8, tmp_path):
+            found = as_arrays(disk.subgraph(some))
+        assert isinstance(found.features, np.memmap) is is_map
+        assert isinstance(found.adjacency.indices, np.memmap) is is_map
+        np.testing.assert_array_equal(found.adjacency.toarray(), wanted[np.ix_(some, some)].astype(np.float32))
+        np.testing.assert_array_equal(found.features, np.asarray(graph.features)[some])
+    none = as_arrays(replace(disk, adjacency=disk_adjacency(disk).induced(some[:0]), features=None))
+    assert (none.n_nodes, none.n_edges) == (0, 0)
+
+
+def test_workers_do_not_train_networks(folder: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reading, "bytes_in_memory", lambda _: 10**18)
+    monkeypatch.setattr(arrays, "current_workers", object)
     config = RunConfig.from_values({"dataset": {"name": folder}, "method": {"name": "ssm"}, "train": {"epochs": 2}})
-    with memory_budget(10**8, tmp_path), pytest.raises(DataError, match="needs the whole graph in memory"):
+    with memory_budget(10**8, tmp_path), pytest.raises(DataError, match=r"--executor ray.*leave --executor out"):
         run(config, tmp_path)

@@ -1,11 +1,12 @@
 """Graphs that stay on disk: adjacency and features are read in blocks of rows, never as a whole.
 
 `Graph.adjacency` and `Graph.features` of such a graph are a DiskAdjacency and a DiskFeatures over memory maps.
-Whatever knows nothing of them gets one clear sentence instead of a copy that does not fit.
+Whatever knows nothing of them gets one clear sentence instead of a copy that does not fit, or arrays (`as_arrays`).
 """
 
 from evergraph.data.on_disk.adjacency import DiskAdjacency
-from evergraph.data.on_disk.blocks import ADVICE, MOST_ROWS, scratch_array
+from evergraph.data.on_disk.arrays import as_arrays
+from evergraph.data.on_disk.blocks import MOST_ROWS, scratch_array
 from evergraph.data.on_disk.features import DiskFeatures, Scale
 from evergraph.data.on_disk.graphs import (
     bytes_in_memory,
@@ -20,13 +21,13 @@ from evergraph.data.on_disk.graphs import (
 from evergraph.data.on_disk.steps import DiskSteps, Remembered
 
 __all__ = [
-    "ADVICE",
     "MOST_ROWS",
     "DiskAdjacency",
     "DiskFeatures",
     "DiskSteps",
     "Remembered",
     "Scale",
+    "as_arrays",
     "bytes_in_memory",
     "count_loops",
     "described",

@@ -20,7 +20,8 @@ MOST_ROWS = 1 << 18
 """The most entries of the adjacency, and rows of features, that are read together."""
 
 
-ADVICE = "raise --memory, or take a method that reads blocks (analytic, ncm, slda, tem, cat)"
+BLOCK_METHODS = "analytic, ncm, slda, tem, cat"
+ADVICE = f"raise --memory, or take a method that reads blocks ({BLOCK_METHODS})"
 
 
 class NotInMemory:

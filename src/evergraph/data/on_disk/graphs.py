@@ -70,8 +70,10 @@ def count_loops(graph: Graph) -> int:
 
 
 def bytes_in_memory(graph: Graph) -> int:
-    """About what a graph over memory maps would need in memory, with the copies that are made on the way."""
-    entries = int(graph.adjacency.nnz) * (int(graph.adjacency.indices.itemsize) + 4)
+    """About what a graph on disk would need in memory, with the copies that are made on the way."""
+    adjacency: object = graph.adjacency
+    stored = adjacency.whole if isinstance(adjacency, DiskAdjacency) else graph.adjacency
+    entries = graph.n_edges * (int(stored.indices.itemsize) + 4)
     return COPIES * (entries + graph.n_nodes * (8 + 4 * graph.n_features))
 
 
