@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -49,8 +50,15 @@ def test_ids_labels_and_edges_are_those_of_the_tables(folder: Path) -> None:
     assert any("self-loops left out" in remark for remark in batch.remarks)
 
 
+@pytest.mark.parametrize(
+    ("method", "given"),
+    [
+        ("analytic", {"method": {"width": 64}}),
+        ("random-replay", {"method": {"budget": 10}, "train": {"epochs": 60}}),
+    ],
+)
 def test_on_disk_it_is_learned_predicted_and_forgotten_as_in_memory(
-    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    folder: Path, method: str, given: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     found = []
     for size in (0, 10**18):
@@ -59,7 +67,7 @@ def test_on_disk_it_is_learned_predicted_and_forgotten_as_in_memory(
         with memory_budget(10**8, tmp_path):
             batch = folder_batch(folder)
             assert isinstance(batch.adjacency, DiskAdjacency) == bool(size)
-            model = ContinualClassifier(method="analytic", settings={"method": {"width": 64}})
+            model = ContinualClassifier(method=method, settings=given)
             with pytest.warns() if any(batch.remarks) else pytest.MonkeyPatch.context():
                 model.partial_fit(batch)
             answers = model.answers(batch)
