@@ -25,6 +25,7 @@ from evergraph.errors import StoreError
 from evergraph.files import make_folder, write_atomically
 from evergraph.locks import locked
 from evergraph.models.tensors import tensor_bytes
+from evergraph.parsing import read_json
 from evergraph.runs.record import SCHEMA_VERSION, DataRecord, Record, TaskRecord
 
 if TYPE_CHECKING:
@@ -165,7 +166,7 @@ class RunStore:
     def _read_json(self, name: str) -> dict[str, Any]:
         path = self.folder / name
         try:
-            content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+            content: dict[str, Any] = read_json(path, inside=True)
         except (OSError, ValueError) as error:
             raise StoreError(
                 f"{path} must be a readable JSON file, got an error instead: {error}; {DO_AGAIN}"
