@@ -25,7 +25,15 @@ class Settings(BaseModel):
         return value
 
 
+def usable_path(text: str) -> str:
+    """A path that a system can have; ValueError for one with a zero byte or longer parts than any has."""
+    if "\0" in text or len(text) > MOST_PATH or any(len(part.encode()) > MOST_PART for part in text.split("/")):
+        raise ValueError(f"the path of a file is wanted, got {_shortened(text)} instead, which no system has")
+    return text
+
+
 S = TypeVar("S", bound=BaseModel)
+MOST_PATH, MOST_PART = 4096, 255
 
 
 def validated(kind: type[S], values: Mapping[str, Any], where: str) -> S:
