@@ -22,7 +22,7 @@ from evergraph.data.graph import Graph
 from evergraph.data.on_disk import ADVICE, DiskAdjacency, DiskFeatures, described, is_on_disk
 from evergraph.data.stream import TaskStream
 from evergraph.errors import ConfigError, DataError, StoreError
-from evergraph.methods import METHODS
+from evergraph.methods import METHODS, Learner
 from evergraph.runs.batches import batch_record, choose_batches
 from evergraph.runs.build import make_learner, open_stream
 from evergraph.runs.config import RunConfig
@@ -31,6 +31,9 @@ from evergraph.runs.process import PeakMemory, torch_threads
 from evergraph.runs.record import SCHEMA_VERSION, DataRecord, Record, TaskRecord
 from evergraph.runs.store import RunStore
 from evergraph.watch import Watch
+
+NOT_AS_WRITTEN = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, MemoryError, RuntimeError)
+"""What learners raise for tensors that none of them has written."""
 
 
 @dataclass(frozen=True)
@@ -141,7 +144,7 @@ def _learn_tasks(
             raise StoreError(
                 f"{store.folder} was begun on other data than is here now; start a new run without --resume"
             )
-        learner.load_state(store.state())
+        _load_state(learner, store)
     evaluate = Evaluator(stream, learner)
     with_past = METHODS[config.method_name].sees_past
     plan = choose_batches(learner, stream, tasks, with_past=with_past)
@@ -169,6 +172,17 @@ def _learn_tasks(
         )
         store.save_task(index, tasks[-1], learner.state())
     store.finish(make_record(config, stream, tasks))
+
+
+def _load_state(learner: Learner, store: RunStore) -> None:
+    """StoreError for tensors that no learner of these settings has written."""
+    try:
+        learner.load_state(store.state())
+    except StoreError:
+        raise
+    except NOT_AS_WRITTEN as error:
+        why = " ".join(str(error).split())[:300]
+        raise StoreError(f"{store.folder} must hold a state as it was written, got another ({why})") from None
 
 
 def counted(correct: Correct) -> dict[str, list[int]]:

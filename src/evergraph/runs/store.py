@@ -23,6 +23,7 @@ from pydantic import BaseModel, ValidationError
 
 from evergraph.errors import StoreError
 from evergraph.files import make_folder, write_atomically
+from evergraph.limits import is_plain
 from evergraph.locks import locked
 from evergraph.models.tensors import tensor_bytes
 from evergraph.parsing import read_json
@@ -189,6 +190,8 @@ def load_tensors(path: Path, advice: str) -> "dict[str, Tensor]":
     from safetensors.torch import load_file
 
     try:
+        if not is_plain(path):
+            raise FileNotFoundError("there is no plain file of this name")
         return load_file(path)
-    except (OSError, SafetensorError) as error:
+    except (OSError, SafetensorError, ValueError, TypeError, LookupError, ArithmeticError, RuntimeError) as error:
         raise StoreError(f"the state {path} cannot be read ({error}); {advice}") from None

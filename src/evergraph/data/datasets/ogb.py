@@ -2,6 +2,7 @@
 
 import gzip
 import zlib
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +45,7 @@ def _table(path: Path, dtype: DTypeLike, shape: tuple[int, int | None]) -> NDArr
     try:
         with gzip.open(path, "rt", encoding="ascii") as stream:
             lines = LimitedLines(stream, most=free_memory() // TEXT_GROWTH)
-            values = np.loadtxt(lines, dtype=dtype, delimiter=",", ndmin=2, max_rows=shape[0] + 1)
+            values = np.loadtxt(islice(lines, shape[0] + 1), dtype=dtype, delimiter=",", ndmin=2)
     except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
         raise DataError(
             f"{path.name} must be a complete gzip file of text, got a broken one instead ({error}); fetch it again"
