@@ -76,7 +76,7 @@ def test_more_connections_than_a_few_hundred_are_closed(folder: Path, monkeypatc
 
 def test_all_bodies_together_are_limited(folder: Path) -> None:
     """Each is small enough; without the limit for all, a thousand of them would be a thousand times as much."""
-    with running(folder, held=20_000) as address:
+    with running(folder, bytes=20_000, held=20_000) as address:
         with connected(address) as slow:
             slow.sendall(head(19_000) + b" " * 18_900)
             while True:  # until the server has read it

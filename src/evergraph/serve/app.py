@@ -99,7 +99,7 @@ class _Asking:
                     mine.size += len(part)
                     self.held += len(part)
                     self._forbid_large(mine.size)
-                    if self.held > self.limits.held:
+                    if self.held > max(self.limits.held, self.limits.bytes):
                         raise Refusal(503, "the server is busy with large requests, got one more; ask again later")
                     parts.append(part)
         except TimeoutError:

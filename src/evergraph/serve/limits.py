@@ -7,7 +7,7 @@ from dataclasses import dataclass
 class Limits:
     """bytes: of a request's body; seconds: to send it, and again to answer it; waiting: predictions at a time.
 
-    held: bytes of all bodies together that are being sent or wait.
+    held: bytes of all bodies together that are being sent or wait; one alone is never too large for that.
     """
 
     bytes: int = 16 * 2**20
