@@ -8,6 +8,7 @@ import shutil
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from typing import TypeAlias
 
 import numpy as np
 import pytest
@@ -66,7 +67,8 @@ def run_folder(folder: Path) -> None:
     store.finish(run_record())
 
 
-Make, Read = Callable[[Path], None], Callable[[Path], object]
+Make: TypeAlias = Callable[[Path], object]
+Read: TypeAlias = Callable[[Path], object]
 KINDS: dict[str, tuple[Make, Read]] = {
     "npz": (lambda at: archive(at / "g.npz"), lambda at: read_graph(at / "g.npz", FileOptions())),
     "csv": (tables, lambda at: read_graph(at / "edges.csv", FileOptions())),
@@ -78,13 +80,13 @@ KINDS: dict[str, tuple[Make, Read]] = {
         model_folder,
         lambda at: [load_tensors(one, "") for one in sorted((at / "model").glob("*.safetensors"))],
     ),
-    "records": (lambda at: (write(at / "r.json", small()), None)[1], lambda at: read_results([at / "r.json"])),
+    "records": (lambda at: write(at / "r.json", small()), lambda at: read_results([at / "r.json"])),
     "experiment": (
-        lambda at: (at.joinpath("e.toml").write_text(TOML), None)[1],
+        lambda at: at.joinpath("e.toml").write_text(TOML),
         lambda at: read_experiment(at / "e.toml"),
     ),
     "settings": (
-        lambda at: (at.joinpath("c.toml").write_text("[method]\nname='ssm'\n[train]\nlr=0.1\n"), None)[1],
+        lambda at: at.joinpath("c.toml").write_text("[method]\nname='ssm'\n[train]\nlr=0.1\n"),
         lambda at: RunConfig.from_values(read_toml(at / "c.toml")),
     ),
 }

@@ -16,7 +16,7 @@ Within = Callable[[int], AbstractContextManager[None]]
 MB = 1 << 20
 DEEP = 100_000
 
-JSON = {
+JSON: dict[str, str | bytes] = {
     "deep lists": "[" * DEEP,
     "deep objects": '{"method":' * DEEP,
     "as deep as Python goes": '{"method":' + '{"a":' * 900 + "1" + "}" * 901,
@@ -32,7 +32,7 @@ JSON = {
     "text of another code": b"\xff\xfe{",
     "nothing": "",
 }
-TOML = {
+TOML: dict[str, str | bytes] = {
     "deep lists": "name = " + "[" * DEEP,
     "deep tables": "name = " + "{a=" * DEEP,
     "a long dotted key": "base." + "a." * DEEP + "a = 1",

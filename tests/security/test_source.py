@@ -39,7 +39,7 @@ def found_in(tree: ast.AST) -> set[str]:
                 found.add(dotted(node.func))
             for word in node.keywords:
                 if isinstance(word.value, ast.Constant) and (word.arg, word.value.value) in FLAGS:
-                    found.add(f"{word.arg}={word.value.value}")
+                    found.add(f"{word.arg}={word.value.value!r}")
         names = [one.name for one in node.names] if isinstance(node, ast.Import) else []
         names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
         found |= {name.partition(".")[0] for name in names} & IMPORTS
