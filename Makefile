@@ -3,7 +3,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 
-.PHONY: demo test check format clean
+.PHONY: demo test check format audit clean
 .DEFAULT_GOAL := demo
 
 # The demo: FTF-ER on the bundled data set, then the same beside the lower and the upper bound; figures and a page in runs/.
@@ -32,5 +32,10 @@ $(INSTALLED): pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[dev]"
 	touch $@
 
+# The pinned versions beside the database of known vulnerabilities; a version that cannot be looked up is a failure.
+audit:
+	test -x .audit/bin/pip-audit || ($(PYTHON) -m venv .audit && .audit/bin/python -m pip install --quiet pip-audit)
+	.audit/bin/pip-audit --strict --no-deps --disable-pip --requirement constraints.txt
+
 clean:
-	rm -rf $(VENV) runs .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) .audit runs .mypy_cache .ruff_cache .pytest_cache .hypothesis

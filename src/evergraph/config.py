@@ -1,6 +1,5 @@
 """Frozen, validated settings; the only place where TOML, JSON and command-line strings become values."""
 
-import json
 import tomllib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -9,6 +8,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ConfigDict, ValidationError, ValidationInfo, field_validator
 
 from evergraph.errors import ConfigError
+from evergraph.parsing import parse_toml, read_json, read_toml_file
 
 
 class Settings(BaseModel):
@@ -25,7 +25,15 @@ class Settings(BaseModel):
         return value
 
 
+def usable_path(text: str) -> str:
+    """A path that a system can have; ValueError for one with a zero byte or longer parts than any has."""
+    if "\0" in text or len(text) > MOST_PATH or any(len(part.encode()) > MOST_PART for part in text.split("/")):
+        raise ValueError(f"the path of a file is wanted, got {_shortened(text)} instead, which no system has")
+    return text
+
+
 S = TypeVar("S", bound=BaseModel)
+MOST_PATH, MOST_PART = 4096, 255
 
 
 def validated(kind: type[S], values: Mapping[str, Any], where: str) -> S:
@@ -79,8 +87,8 @@ def read_settings(path: Path) -> dict[str, Any]:
     if path.suffix != ".json":
         return read_toml(path)
     try:
-        values = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
+        values = read_json(path)
+    except (OSError, ValueError) as error:
         raise ConfigError(f"the configuration must be a readable JSON file, got {path} ({error})") from None
     if not isinstance(values, dict):
         raise ConfigError(f"the configuration {path} must hold sections of settings, got something else instead")
@@ -90,13 +98,13 @@ def read_settings(path: Path) -> dict[str, Any]:
 def read_toml(path: Path) -> dict[str, Any]:
     """The content of a TOML file; ConfigError in one sentence where it is missing or malformed."""
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        return read_toml_file(path)
     except FileNotFoundError:
         raise ConfigError(f"the configuration must be a TOML file, got {path}, which does not exist") from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"the configuration must be a readable TOML file, got {path} ({error})") from None
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(f"the configuration {path} must be valid TOML, got an error instead: {error}") from None
+    except (OSError, ValueError) as error:
+        raise ConfigError(f"the configuration must be a readable TOML file, got {path} ({error})") from None
 
 
 def parse_assignment(text: str) -> tuple[list[str], Any]:
@@ -106,9 +114,11 @@ def parse_assignment(text: str) -> tuple[list[str], Any]:
     if not separator or not all(path):
         raise ConfigError(f"--set must look like section.key=value, got {text!r} instead")
     try:
-        return path, tomllib.loads(f"value = {raw}")["value"]
+        return path, parse_toml(f"value = {raw}")["value"]
     except tomllib.TOMLDecodeError:
         return path, raw.strip()
+    except ValueError as error:
+        raise ConfigError(f"--set {'.'.join(path)[:60]} must have a value that can be read ({error})") from None
 
 
 def assigned(values: Mapping[str, Any], assignments: Iterable[tuple[list[str], Any]]) -> dict[str, Any]:

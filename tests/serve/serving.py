@@ -20,6 +20,7 @@ from fastapi.testclient import TestClient
 from evergraph.estimator.classifier import ContinualClassifier
 from evergraph.serve import app as app_module
 from evergraph.serve.app import make_app
+from evergraph.serve.connection import HastyProtocol
 from evergraph.serve.limits import Limits
 from evergraph.serve.served import Served
 from evergraph.tables import Table, batch_from_tables
@@ -89,7 +90,7 @@ def running(folder: Path, **limits: Any) -> Iterator[str]:
     import uvicorn
 
     app = make_app(Served(folder), Limits(**limits))
-    server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="error", ws="none"))
+    server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="error", ws="none", http=HastyProtocol))
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
     while not server.started:

@@ -113,8 +113,14 @@ def _unexpected(error: Exception) -> int:
     if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
         _drop_output()
         return _complain("error", "room for the output is wanted, got a full disk instead; free some", FAILED)
+    if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:
+        return _complain("error", "a path that the system can have is wanted, got a longer one", BAD_INPUT)
     if os.environ.get("EVERGRAPH_TRACEBACK"):
         raise error
+    if isinstance(error, MemoryError) or "can't allocate memory" in str(error):
+        return _complain(
+            "error", "what was asked for must fit into memory, got too little of it; --memory may help", FAILED
+        )
     plugin = _plugin_at_fault(error)
     kind, cause = ("error", f"it came up in the plug-in {plugin}") if plugin else ("internal error", OUR_BUG)
     advice = f"{cause}; EVERGRAPH_TRACEBACK=1 shows where"

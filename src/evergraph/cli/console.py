@@ -1,15 +1,36 @@
 """Where the command line writes: results on stdout, everything else on stderr."""
 
 import json
+from collections.abc import Iterable
 from typing import Any
 
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderableType
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.segment import Segment
 
 from evergraph.watch import Watch
 
-STDOUT = Console()
-STDERR = Console(stderr=True)
+CONTROLS = {
+    code: "\N{REPLACEMENT CHARACTER}"
+    for code in (*range(32), *range(127, 160), *range(0x202A, 0x202F), *range(0x2066, 0x206A))
+    if chr(code) not in "\n\t"
+}
+"""Characters that steer a terminal, or turn the direction of what follows."""
+
+
+class PlainConsole(Console):
+    """Names in a graph are a stranger's: nothing in them is markup, an emoji, or steers the terminal."""
+
+    def __init__(self, *, stderr: bool = False) -> None:
+        super().__init__(stderr=stderr, markup=False, emoji=False)
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+        for text, style, control in super().render(renderable, options):
+            yield Segment(text if control else text.translate(CONTROLS), style, control)
+
+
+STDOUT = PlainConsole()
+STDERR = PlainConsole(stderr=True)
 
 
 def print_json(content: Any) -> None:

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from evergraph.budget import free_memory
 from evergraph.cli.batch_files import (
     Directed,
     Edges,
@@ -23,6 +24,7 @@ from evergraph.cli.batch_files import (
 from evergraph.cli.console import STDOUT, print_json
 from evergraph.cli.options import AsJson, Memory, Plugins, Scratch, budgeted
 from evergraph.errors import ConfigError, DataError
+from evergraph.limits import Refused, read_limited
 
 EXAMPLE = "Example: evergraph forget --model model --edges edges.csv --nodes nodes.csv --ids ids.txt"
 
@@ -67,9 +69,9 @@ def forget_command(
 
 def _ids(path: Path) -> list[str]:
     try:
-        lines = path.read_text(encoding="utf-8-sig").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or "it is no text"
+        lines = read_limited(path, free_memory() // 8).decode("utf-8-sig").splitlines()
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or (str(error) if isinstance(error, Refused) else "it is no text")
         raise DataError(f"a text file of ids, one a line, is wanted, got {path}: {reason}") from None
     found = [line.strip() for line in lines if line.strip()]
     if not found:

@@ -388,6 +388,8 @@ class ContinualClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         with as_saved(path):
             old = model.version < 3
             schema = FeatureSchema(width=about.n_features) if old else FeatureSchema.from_json(about.features)
+            if n_inputs(schema) != about.n_features:
+                raise ValueError(f"{n_inputs(schema):,} inputs are wanted, got {about.n_features:,}")
             learned = Learned(
                 settings,
                 schema,

@@ -15,6 +15,7 @@ def write_history(steps: Sequence[Step], path: Path) -> Path:
     if not any(step.classes for step in steps):
         raise DataError("accuracies on held-out nodes are wanted for a picture, got none; learn with a holdout")
     from matplotlib.figure import Figure
+    from matplotlib.text import Text
 
     figure = Figure(figsize=(9, 4.6), layout="constrained")
     axes = figure.subplots()
@@ -39,5 +40,8 @@ def write_history(steps: Sequence[Step], path: Path) -> Path:
     columns = 1 + len(names) // 20
     figure.legend(loc="outside right upper", fontsize=8, frameon=False, ncols=columns)
     make_folder(path.parent)
+    for text in figure.findobj(Text):
+        assert isinstance(text, Text)
+        text.set_parse_math(False)  # a dollar in the name of a class is no formula
     write_output(path, lambda temporary: figure.savefig(temporary, dpi=150, format="png"))
     return path

@@ -12,6 +12,7 @@ A key names a setting by its path; `seed` stands for all three seeds. A value ma
 """
 
 import itertools
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +20,7 @@ from typing import Any
 
 from evergraph.config import assigned, flattened, read_toml
 from evergraph.errors import ConfigError
+from evergraph.limits import MOST_RUNS
 from evergraph.runs.config import RunConfig
 
 SEED_KEYS = ("seeds.split", "seeds.order", "seeds.init")
@@ -40,12 +42,23 @@ def read_experiment(path: Path) -> Experiment:
     if unknown or not isinstance(grids, list) or not all(isinstance(grid, dict) for grid in grids):
         problem = f"the key {unknown[0]!r}" if unknown else "a grid that is no [[grid]] table"
         raise ConfigError(f"an experiment has name, [base] and [[grid]] tables, got {problem} in {path} instead")
+    _forbid_many(grids, path)
     configs = {config.digest(): config for grid in grids for config in _combinations(content.get("base", {}), grid)}
     return Experiment(str(content.get("name", path.stem)), tuple(configs.values()))
 
 
+def _forbid_many(grids: list[dict[str, Any]], path: Path) -> None:
+    runs = sum(math.prod(map(len, _choices(grid).values())) for grid in grids)
+    if runs > MOST_RUNS:
+        raise ConfigError(f"an experiment has at most {MOST_RUNS:,} runs, got {runs:,} in {path}; cut it in parts")
+
+
+def _choices(grid: Mapping[str, Any]) -> dict[str, list[Any]]:
+    return {path: value if isinstance(value, list) else [value] for path, value in flattened(grid).items()}
+
+
 def _combinations(base: Mapping[str, Any], grid: Mapping[str, Any]) -> Iterator[RunConfig]:
-    flat = {path: value if isinstance(value, list) else [value] for path, value in flattened(grid).items()}
+    flat = _choices(grid)
     for values in itertools.product(*flat.values()):
         pairs = zip(flat, values, strict=True)
         expanded = [(key, value) for path, value in pairs for key in (SEED_KEYS if path == "seed" else (path,))]

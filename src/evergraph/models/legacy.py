@@ -7,7 +7,9 @@ import re
 from hashlib import sha256
 from pathlib import Path
 
+from evergraph.budget import free_memory
 from evergraph.errors import StoreError
+from evergraph.limits import Refused, most_json_bytes, read_limited
 from evergraph.models.manifest import strict_json
 from evergraph.models.model import Model
 from evergraph.models.tensors import tensors_from
@@ -20,8 +22,8 @@ OLD_FILE = re.compile(rf"classifier\.json|{OLD_STATE.pattern}")
 def read_old_model(folder: Path) -> Model:
     """The model in a folder of version 1 or 2; StoreError where it is none."""
     try:
-        about = strict_json((folder / OLD_MANIFEST).read_bytes())
-    except (OSError, StoreError) as error:
+        about = strict_json(read_limited(folder / OLD_MANIFEST, most_json_bytes(), inside=True))
+    except (OSError, Refused, StoreError) as error:
         raise StoreError(f"the folder of a stored model is wanted, got {folder} instead ({error})") from None
     name = about.get("state", "state.safetensors") if isinstance(about, dict) else None
     match = OLD_STATE.fullmatch(name) if isinstance(name, str) else None
@@ -31,9 +33,9 @@ def read_old_model(folder: Path) -> Model:
     try:
         if path.is_symlink():
             raise StoreError("a link is not followed")
-        content = path.read_bytes()
+        content = read_limited(path, free_memory() // 2, inside=True)
         tensors = tensors_from(content)
-    except (OSError, StoreError) as error:
+    except (OSError, Refused, StoreError) as error:
         raise StoreError(f"the state {path} cannot be read ({error}); save the model again") from None
     digest = match["digest"]
     if digest and not sha256(content).hexdigest().startswith(digest):

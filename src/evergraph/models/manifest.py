@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
 
+from evergraph import parsing
 from evergraph.errors import StoreError
 
 FORMAT, VERSION = "evergraph-model", 3
@@ -91,22 +92,11 @@ def checksum(values: Mapping[str, Any]) -> str:
 
 
 def strict_json(text: bytes) -> Any:
-    """JSON without NaN and without repeated keys; StoreError for anything else."""
+    """JSON as `parsing.strict_json` takes it; StoreError for anything else."""
     try:
-        return json.loads(text.decode("utf-8"), object_pairs_hook=_once, parse_constant=_no_constant)
-    except (ValueError, RecursionError) as error:
+        return parsing.strict_json(text)
+    except ValueError as error:
         raise StoreError(f"JSON is wanted, got something else ({_short(error)})") from None
-
-
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        raise ValueError("a key that is repeated")
-    return found
-
-
-def _no_constant(text: str) -> Any:
-    raise ValueError(f"{text} in the place of a number")
 
 
 def _mapping(values: Mapping[str, Any], key: str) -> dict[str, Any]:

@@ -11,10 +11,21 @@ from matplotlib.figure import Figure
 
 from evergraph.errors import StoreError
 from evergraph.files import make_folder, write_output
+from evergraph.report.markdown import escaped
 from evergraph.report.plots import write_picture
 
 TEX = str.maketrans(
-    {"&": r"\&", "%": r"\%", "_": r"\_", "#": r"\#", "±": r"$\pm$", "β": r"$\beta$", "−": "$-$", "–": "--"}
+    {
+        **{sign: rf"\{sign}" for sign in "&%_#${}"},
+        "\\": r"\textbackslash{}",
+        "~": r"\textasciitilde{}",
+        "^": r"\textasciicircum{}",
+        "\n": " ",
+        "±": r"$\pm$",
+        "β": r"$\beta$",
+        "−": "$-$",
+        "–": "--",
+    }
 )
 
 
@@ -31,8 +42,8 @@ class Exhibit:
     figure: Figure
 
     def markdown(self) -> str:
-        notes = "".join(f"\n- {note}" for note in self.notes)
-        return f"## {self.title}\n\n{markdown_table(self.header, self.rows)}\n{notes}\n"
+        notes = "".join(f"\n- {escaped(note)}" for note in self.notes)
+        return f"## {escaped(self.title)}\n\n{markdown_table(self.header, self.rows)}\n{notes}\n"
 
     def latex(self) -> str:
         """A LaTeX table; needs the package booktabs."""
@@ -40,7 +51,7 @@ class Exhibit:
         lines = [
             "\\begin{table}",
             "\\centering",
-            f"\\caption{{{self.title}. {notes}}}".translate(TEX),
+            f"\\caption{{{f'{self.title}. {notes}'.translate(TEX)}}}",
             f"\\begin{{tabular}}{{l{'r' * (len(self.header) - 1)}}}",
             "\\toprule",
             _tex_line(self.header),
@@ -77,8 +88,8 @@ class Exhibit:
 
 def markdown_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """A Markdown table; all columns but the first are right-aligned."""
-    lines = [header, ["---", *["---:"] * (len(header) - 1)], *rows]
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+    lines = [["---", *["---:"] * (len(header) - 1)], *(list(map(escaped, row)) for row in rows)]
+    return "\n".join("| " + " | ".join(line) + " |" for line in [list(map(escaped, header)), *lines])
 
 
 def _tex_line(cells: Sequence[str]) -> str:

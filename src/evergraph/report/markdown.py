@@ -1,5 +1,6 @@
 """Results as Markdown: global beside local accuracy, what is kept of the past and the time, for each data set."""
 
+import re
 import statistics
 from collections.abc import Sequence
 
@@ -12,6 +13,19 @@ SO_FAR = {
     "forgetting": "forgetting of a class from its best, %",
 }
 """Measures of streams in which classes come back."""
+
+
+_SPECIAL = re.compile(r"[\\`|<\[\]]")
+
+
+def escaped(text: str) -> str:
+    """Text as it is shown: on one line, without markup, links or HTML in it."""
+    return _SPECIAL.sub(r"\\\g<0>", " ".join(text.split()))
+
+
+def code(text: str) -> str:
+    """Text between backticks, in which nothing but a backtick and the bar of a table means anything."""
+    return "`" + " ".join(text.split()).replace("`", "'").replace("|", r"\|") + "`"
 
 
 def markdown(data: Sequence[DataSet]) -> str:
@@ -28,12 +42,12 @@ def overview(data: Sequence[DataSet]) -> str:
     that are best on validation.
     """
     best = [{group.method: group for group in best_of_methods(part.groups)} for part in data]
-    titles = [f"{part.title}: {_measured(part)}, %; kept; {learning_time(part)[0]}" for part in data]
+    titles = [f"{escaped(part.title)}: {_measured(part)}, %; kept; {learning_time(part)[0]}" for part in data]
     methods = sorted({name for groups in best for name in groups}, key=lambda name: (-_level(name, best), name))
     rows = [("method", *titles), ("---",) * (len(data) + 1)]
     for name in methods:
         cells = (_cell(part, groups.get(name)) for part, groups in zip(data, best, strict=True))
-        rows.append((f"`{name}`", *cells))
+        rows.append((code(name), *cells))
     return "\n".join(_line(row) for row in rows) + "\n"
 
 
@@ -75,13 +89,13 @@ def _table(data: DataSet) -> str:
     groups = sorted(data.groups, key=lambda group: -_main(group).mean) if back else data.groups
     rows += [_row(data, group, back, time(group)) for group in groups]
     lines = [_line(row) for row in rows]
-    remarks = [f"{remark}." for remark in data.remarks]
-    return "\n".join([f"### {data.title}", "", *lines, "", *remarks, *([""] if remarks else [])])
+    remarks = [f"{escaped(remark)}." for remark in data.remarks]
+    return "\n".join([f"### {escaped(data.title)}", "", *lines, "", *remarks, *([""] if remarks else [])])
 
 
 def _row(data: DataSet, group: Group, back: Sequence[str], time: float) -> tuple[str, ...]:
-    name = f"`{group.method}`" + (f" {group.settings}" if group.settings else "")
-    name += f" · {group.backbone}" if len(data.by_backbone) > 1 and group.backbone else ""
+    name = code(group.method) + (f" {escaped(group.settings)}" if group.settings else "")
+    name += f" · {escaped(group.backbone)}" if len(data.by_backbone) > 1 and group.backbone else ""
     return (
         name,
         *(_text(group.so_far(measure)) for measure in back),

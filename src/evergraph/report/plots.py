@@ -7,6 +7,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.image import AxesImage
+from matplotlib.text import Text
 from numpy.typing import NDArray
 
 from evergraph.files import write_output
@@ -26,7 +27,13 @@ def write_figures(record: Record, folder: Path) -> list[Path]:
 
 
 def write_picture(path: Path, figure: Figure, **options: Any) -> None:
-    """Write a figure in the format of the suffix, as a whole or not at all; StoreError where that fails."""
+    """Write a figure in the format of the suffix, as a whole or not at all; StoreError where that fails.
+
+    A dollar in the name of a data set or a class is a dollar, no formula.
+    """
+    for text in figure.findobj(Text):
+        assert isinstance(text, Text)
+        text.set_parse_math(False)
     write_output(path, lambda place: figure.savefig(place, dpi=160, format=path.suffix[1:], **options))
 
 

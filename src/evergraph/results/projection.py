@@ -1,12 +1,12 @@
 """A t-SNE projection of the hidden layer of a finished model on the test nodes, as it is stored."""
 
-import json
 from pathlib import Path
 
 from pydantic import Field, model_validator
 
 from evergraph.config import Settings, validated
 from evergraph.errors import StoreError
+from evergraph.parsing import read_json
 
 FILE = "projection.json"
 
@@ -62,7 +62,7 @@ def read_projection(folder: Path) -> Projection | None:
     if not path.exists():
         return None
     try:
-        return validated(Projection, json.loads(path.read_text(encoding="utf-8")), "projection")
+        return validated(Projection, read_json(path, inside=True), "projection")
     except (OSError, ValueError, TypeError) as error:
         raise StoreError(
             f"{path} must hold a projection, got something else instead ({error}); delete it"

@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationIn
 from evergraph.config import one_sentence
 from evergraph.errors import StoreError
 from evergraph.files import make_folder, write_output
+from evergraph.parsing import read_json
 from evergraph.replay.usage import MemoryUsage
 from evergraph.results.projection import Projection, read_projection
 from evergraph.results.summary import Averages, SoFar, summarise
@@ -202,8 +203,8 @@ def _choice(family: dict[Any, list[SmallRecord]]) -> dict[str, Any]:
 def read_records(path: Path, complete: Complete | None = None) -> list[SmallRecord]:
     """The runs in a file of records; StoreError if it is not one."""
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
+        content = read_json(path)
+    except (OSError, ValueError) as error:
         raise StoreError(f"a file of records is wanted, got {path} instead ({error})") from None
     runs = content.get("runs") if isinstance(content, dict) else None
     if not isinstance(runs, list) or not all(isinstance(run, dict) for run in runs):

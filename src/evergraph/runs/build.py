@@ -6,9 +6,13 @@ from pathlib import Path
 from evergraph.backbones import BACKBONES
 from evergraph.data.datasets import open_dataset
 from evergraph.data.stream import TaskStream, make_stream
+from evergraph.errors import DataError
+from evergraph.limits import Refused, forbid_more_than_memory
 from evergraph.methods import METHODS, Learner
 from evergraph.runs.config import RunConfig
 from evergraph.training.net import Net
+
+WEIGHT_BYTES = 4
 
 
 def open_stream(config: RunConfig, data_dir: Path | None, *, progress: bool = False) -> TaskStream:
@@ -18,7 +22,12 @@ def open_stream(config: RunConfig, data_dir: Path | None, *, progress: bool = Fa
 
 
 def make_net(config: RunConfig, n_features: int) -> Net:
-    """An untrained model for graphs with this many features."""
+    """An untrained model for graphs with this many features; DataError where its first layer does not fit."""
+    hidden = int(getattr(config.backbone, "hidden", 1))
+    try:
+        forbid_more_than_memory(WEIGHT_BYTES * n_features * hidden)
+    except Refused as error:
+        raise DataError(f"a network of {n_features:,} by {hidden:,} weights is wanted: {error}") from None
     entry = BACKBONES[config.backbone_name]
     return Net(
         partial(entry.build, n_features, config.backbone),  # unlike a lambda, it can be pickled

@@ -23,8 +23,7 @@ from evergraph.data.graph import Graph
 from evergraph.data.on_disk import DiskAdjacency, DiskFeatures, described, is_on_disk
 from evergraph.data.stream import TaskStream
 from evergraph.errors import ConfigError, DataError, StoreError
-from evergraph.methods import METHODS
-from evergraph.methods.base import Learner
+from evergraph.methods import METHODS, Learner
 from evergraph.runs.batches import batch_record, choose_batches
 from evergraph.runs.build import make_learner, open_stream
 from evergraph.runs.config import RunConfig
@@ -33,6 +32,9 @@ from evergraph.runs.process import PeakMemory, torch_threads
 from evergraph.runs.record import SCHEMA_VERSION, DataRecord, Record, TaskRecord
 from evergraph.runs.store import RunStore
 from evergraph.watch import Watch
+
+NOT_AS_WRITTEN = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, MemoryError, RuntimeError)
+"""What learners raise for tensors that none of them has written."""
 
 
 @dataclass(frozen=True)
@@ -138,7 +140,7 @@ def _learn_tasks(
             raise StoreError(
                 f"{store.folder} was begun on other data than is here now; start a new run without --resume"
             )
-        learner.load_state(store.state())
+        _load_state(learner, store)
     with_past = METHODS[config.method_name].sees_past
     plan = choose_batches(learner, stream, tasks, with_past=with_past)
     if plan is not None:
@@ -179,6 +181,17 @@ def _plan(learner: Learner, graph: Graph) -> str:
         f"the graph stays on disk; those of tasks are read into memory where they fit ({budget.memory / 1e9:.3g} "
         f"GB), else mapped from files in {budget.scratch}"
     )
+
+
+def _load_state(learner: Learner, store: RunStore) -> None:
+    """StoreError for tensors that no learner of these settings has written."""
+    try:
+        learner.load_state(store.state())
+    except StoreError:
+        raise
+    except NOT_AS_WRITTEN as error:
+        why = " ".join(str(error).split())[:300]
+        raise StoreError(f"{store.folder} must hold a state as it was written, got another ({why})") from None
 
 
 def counted(correct: Correct) -> dict[str, list[int]]:

@@ -23,8 +23,10 @@ from pydantic import BaseModel, ValidationError
 
 from evergraph.errors import StoreError
 from evergraph.files import make_folder, write_atomically
+from evergraph.limits import is_plain
 from evergraph.locks import locked
 from evergraph.models.tensors import tensor_bytes
+from evergraph.parsing import read_json
 from evergraph.runs.record import SCHEMA_VERSION, DataRecord, Record, TaskRecord
 
 if TYPE_CHECKING:
@@ -165,7 +167,7 @@ class RunStore:
     def _read_json(self, name: str) -> dict[str, Any]:
         path = self.folder / name
         try:
-            content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+            content: dict[str, Any] = read_json(path, inside=True)
         except (OSError, ValueError) as error:
             raise StoreError(
                 f"{path} must be a readable JSON file, got an error instead: {error}; {DO_AGAIN}"
@@ -188,6 +190,8 @@ def load_tensors(path: Path, advice: str) -> "dict[str, Tensor]":
     from safetensors.torch import load_file
 
     try:
+        if not is_plain(path):
+            raise FileNotFoundError("there is no plain file of this name")
         return load_file(path)
-    except (OSError, SafetensorError) as error:
+    except (OSError, SafetensorError, ValueError, TypeError, LookupError, ArithmeticError, RuntimeError) as error:
         raise StoreError(f"the state {path} cannot be read ({error}); {advice}") from None

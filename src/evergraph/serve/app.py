@@ -7,6 +7,7 @@ import os
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from typing import Any
 
 from fastapi import FastAPI, Request, Response
@@ -60,6 +61,13 @@ def make_app(served: Served, limits: Limits | None = None, hosts: frozenset[str]
     return app
 
 
+@dataclass
+class _Body:
+    """How much of a request is in memory."""
+
+    size: int = 0
+
+
 class _Asking:
     """Questions on their way to the model: read with a limit, answered in turn, given up after a time."""
 
@@ -68,19 +76,31 @@ class _Asking:
         self.limits = limits
         self.pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="predict")
         self.waiting = 0
+        self.held = 0
 
-    async def body(self, request: Request) -> bytes:
-        """The bytes of a request; no more of them are taken in than the limit allows."""
+    async def answer_to(self, request: Request) -> bytes:
+        """The answer to a request as JSON; its body counts as held until there is one."""
+        mine = _Body()
+        try:
+            return await self.answer(await self.body(request, mine))
+        finally:
+            self.held -= mine.size
+
+    async def body(self, request: Request, mine: "_Body") -> bytes:
+        """The bytes of a request; no more of them are taken in than the limits allow, for it and for all."""
         check_headers(request.headers)
         said = request.headers.get("content-length", "")
         if said.isdecimal() and len(said) < 20:
             self._forbid_large(int(said))
-        parts, size = [], 0
+        parts = []
         try:
             async with asyncio.timeout(self.limits.seconds):
                 async for part in request.stream():
-                    size += len(part)
-                    self._forbid_large(size)
+                    mine.size += len(part)
+                    self.held += len(part)
+                    self._forbid_large(mine.size)
+                    if self.held > max(self.limits.held, self.limits.bytes):
+                        raise Refusal(503, "the server is busy with large requests, got one more; ask again later")
                     parts.append(part)
         except TimeoutError:
             raise Refusal(408, f"a whole request within {self.limits.seconds:g} s is wanted, got a part") from None
@@ -182,7 +202,7 @@ def _add_answers(app: FastAPI, asking: _Asking) -> None:
     async def predict(request: Request) -> Response:
         """Label, probability and margin (to the next class) of each node, in the order of the nodes."""
         try:
-            return _json(await asking.answer(await asking.body(request)))
+            return _json(await asking.answer_to(request))
         except Exception as error:
             return _refused(error)
 

@@ -5,13 +5,17 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Limits:
-    """bytes: of a request's body; seconds: to send it, and again to answer it; waiting: predictions at a time."""
+    """bytes: of a request's body; seconds: to send it, and again to answer it; waiting: predictions at a time.
+
+    held: bytes of all bodies together that are being sent or wait; one alone is never too large for that.
+    """
 
     bytes: int = 16 * 2**20
     nodes: int = 100_000
     edges: int = 1_000_000
     seconds: float = 30.0
     waiting: int = 32
+    held: int = 256 * 2**20
 
 
 class Refusal(Exception):

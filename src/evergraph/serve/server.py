@@ -10,6 +10,7 @@ import uvicorn
 
 from evergraph.errors import ConfigError
 from evergraph.serve.app import make_app
+from evergraph.serve.connection import HastyProtocol
 from evergraph.serve.limits import Limits
 from evergraph.serve.served import Loaded, Served
 
@@ -42,6 +43,7 @@ def serve(
         proxy_headers=False,
         timeout_graceful_shutdown=LAST_SECONDS,
         ws="none",
+        http=HastyProtocol,
     )
     with bound:
         _Server(config, lambda: begun(_address(host, bound), served.current(), local)).run(sockets=[bound])

@@ -1,12 +1,11 @@
 """Reading tables: CSV with commas, semicolons or tabs, also gzipped, and Parquet."""
 
-import base64
 import csv
 import gzip
 import io
 import re
 import zlib
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TextIO
@@ -14,15 +13,17 @@ from typing import Any, TextIO
 import numpy as np
 from numpy.typing import NDArray
 
+from evergraph.budget import free_memory
 from evergraph.errors import DataError
+from evergraph.limits import MOST_LINE, LimitedLines, Refused
+from evergraph.tables.bounds import bytes_held, checked_names, too_large
+from evergraph.tables.parquet import opened_parquet, parquet_chunks, parquet_names, read_parquet
 from evergraph.tables.table import Table
 from evergraph.tables.values import is_missing
 
 SUFFIXES = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".parquet")
 CHUNK = 50_000
 """Lines that are read as text before their numbers are stored as numbers."""
-PARQUET_BUFFER = 1 << 16
-"""Bytes that are read of a Parquet column at a time."""
 _CODE = re.compile(r"(?m)^\s*[+-]?0\d|_")
 """Text that Python reads as a number and people do not: zeros before one, such as 007, or 1_000."""
 SEPARATORS = {",": "a comma", ";": "a semicolon", "\t": "a tab"}
@@ -45,7 +46,7 @@ def read_table(
     path = Path(path)
     suffix = _checked_suffix(path)
     with _readable(path):
-        table = _read_parquet(path) if suffix == ".parquet" else _read_csv(path, suffix, verbatim)
+        table = read_parquet(path) if suffix == ".parquet" else _read_csv(path, suffix, verbatim)
     return _filled(table, if_empty)
 
 
@@ -58,7 +59,7 @@ def read_chunks(path: str | Path, rows: int, *, verbatim: Collection[str] | None
     suffix = _checked_suffix(path)
     with _readable(path):
         if suffix == ".parquet":
-            yield from _parquet_chunks(path, rows)
+            yield from parquet_chunks(path, rows)
             return
         with _text_format(path), _opened(path) as stream:
             reader = _csv_reader(path.name, stream, "\t" if suffix.startswith(".tsv") else None)
@@ -83,7 +84,7 @@ def column_names(path: str | Path) -> list[str]:
     suffix = _checked_suffix(path)
     with _readable(path):
         if suffix == ".parquet":
-            return _parquet_names(path, _opened_parquet(path).schema_arrow.names)
+            return parquet_names(path, opened_parquet(path)[0].schema_arrow.names)
         with _text_format(path), _opened(path) as stream:
             return _header(path.name, _csv_reader(path.name, stream, "\t" if suffix.startswith(".tsv") else None))
 
@@ -117,7 +118,7 @@ def table_from_text(
     """The table in a text as a person pastes it, as in a CSV file; name: what messages call it."""
     try:
         table = _table(name, None, io.StringIO(text.removeprefix("\ufeff"), newline=""), None, verbatim)
-    except csv.Error as error:
+    except (csv.Error, Refused) as error:
         raise DataError(f"{name} must be a table in CSV, got another format instead ({error})") from None
     return _filled(table, if_empty)
 
@@ -143,7 +144,7 @@ def _text_format(path: Path) -> Iterator[None]:
         raise DataError(
             f"{path.name} must be a complete gzip file, got a broken one instead ({error}); copy it again"
         ) from None
-    except (UnicodeDecodeError, csv.Error) as error:
+    except (UnicodeDecodeError, csv.Error, Refused) as error:
         raise DataError(f"{path.name} must be a CSV file in UTF-8, got another format instead ({error})") from None
 
 
@@ -155,10 +156,30 @@ def _table(
     return Table(name, columns, lines, path)
 
 
-def _csv_reader(name: str, stream: TextIO, separator: str | None) -> Any:
-    first = stream.readline()
+def _csv_reader(name: str, stream: TextIO, separator: str | None) -> "_Rows":
+    lines = LimitedLines(stream)
+    first = next(lines, "")
     separator = _separator(name, first) if separator is None else separator
-    return csv.reader(_rest(first, stream), delimiter=separator, skipinitialspace=True, strict=True)
+    return _Rows(_rest(first, lines), lines, separator)
+
+
+class _Rows:
+    """The rows of a CSV text, with the number of the last line and of the characters so far."""
+
+    def __init__(self, text: Iterator[str], lines: LimitedLines, separator: str):
+        self._lines = lines
+        self._reader = csv.reader(text, delimiter=separator, skipinitialspace=True, strict=True)
+
+    def __iter__(self) -> Iterator[list[str]]:
+        return self._reader
+
+    @property
+    def line_num(self) -> int:
+        return self._reader.line_num
+
+    @property
+    def characters(self) -> int:
+        return self._lines.characters
 
 
 def _opened(path: Path) -> TextIO:
@@ -167,9 +188,9 @@ def _opened(path: Path) -> TextIO:
     return path.open(encoding="utf-8-sig", newline="")
 
 
-def _rest(first: str, stream: TextIO) -> Iterator[str]:
+def _rest(first: str, lines: LimitedLines) -> Iterator[str]:
     yield from (first,) if first else ()
-    yield from stream
+    yield from lines
 
 
 def _separator(name: str, header: str) -> str:
@@ -185,33 +206,36 @@ def _separator(name: str, header: str) -> str:
     return found[0] if found else ","
 
 
-def _header(name: str, reader: Any) -> list[str]:
-    header = [column.strip() for column in next(reader, [])]
+def _header(name: str, reader: _Rows) -> list[str]:
+    header = [column.strip() for column in next(iter(reader), [])]
     if not header:
         raise DataError(f"{name} must start with a line of column names, got an empty file instead")
-    if len(set(header)) < len(header):
-        raise DataError(f"{name} must name every column once, got {', '.join(header)} instead")
-    return header
+    return checked_names(name, header)
 
 
 def _parsed(
-    name: str, reader: Any, verbatim: Collection[str] | None
+    name: str, reader: _Rows, verbatim: Collection[str] | None
 ) -> tuple[dict[str, NDArray[Any]], NDArray[np.int64]]:
     """Header and rows of a CSV reader, each column as one."""
+    held, most = 0, free_memory() // 2
     parts: dict[str, list[NDArray[Any]]] = {}
     lines: list[NDArray[np.int64]] = [np.empty(0, dtype=np.int64)]
     for columns, places in _chunks(name, reader, verbatim, CHUNK):
         lines.append(places)
+        held += sum(map(bytes_held, columns.values()))
+        if held > most:
+            raise too_large(name, most)
         for column, part in columns.items():
             parts.setdefault(column, []).append(part)
     return {column: _joined(part) for column, part in parts.items()}, np.concatenate(lines)
 
 
 def _chunks(
-    name: str, reader: Any, verbatim: Collection[str] | None, size: int
+    name: str, reader: _Rows, verbatim: Collection[str] | None, size: int
 ) -> Iterator[tuple[dict[str, NDArray[Any]], NDArray[np.int64]]]:
-    """The columns and line numbers of so many rows at a time; a row of another length than the header raises."""
+    """The columns and line numbers of at most so many rows; a row of another length than the header raises."""
     header = _header(name, reader)
+    done = reader.characters
     keep = [verbatim is None or column in verbatim for column in header]
     lines: list[int] = []
     rows: list[list[str]] = []
@@ -231,8 +255,9 @@ def _chunks(
             raise DataError(f"{name} line {reader.line_num} must have {len(header)} values, got {len(row)} instead")
         rows.append(row)
         lines.append(reader.line_num)
-        if len(rows) == size:
+        if len(rows) == size or reader.characters - done > MOST_LINE:
             yield stored()
+            done = reader.characters
     if rows:
         yield stored()
 
@@ -263,85 +288,3 @@ def _joined(parts: list[NDArray[Any]]) -> NDArray[Any]:
 
 def _as_text(numbers: NDArray[Any]) -> NDArray[np.object_]:
     return np.array(["" if is_missing(value) else str(value) for value in numbers.tolist()], dtype=object)
-
-
-def _read_parquet(path: Path) -> Table:
-    file = _opened_parquet(path)
-    with _parquet_format(path):
-        table, typed = file.read(), _dictionaries(file)
-    names = _parquet_names(path, table.column_names)
-    columns = {name: _plain(column) for name, column in zip(names, table.columns, strict=True)}
-    return Table(path.name, columns, path=path, categorical=typed)
-
-
-def _parquet_chunks(path: Path, rows: int) -> Iterator[Table]:
-    """Rows of a Parquet file, few at a time; of a row group only what is being read is in memory."""
-    file = _opened_parquet(path, buffer_size=PARQUET_BUFFER, pre_buffer=False)
-    with _parquet_format(path):
-        typed = _dictionaries(file)
-    names = _parquet_names(path, file.schema_arrow.names)
-    batches = file.iter_batches(batch_size=rows, use_threads=False)
-    done = 0
-    while True:
-        with _parquet_format(path):
-            batch = next(batches, None)
-        if batch is None:
-            return
-        places = np.arange(done, done + batch.num_rows)
-        done += batch.num_rows
-        if batch.num_rows:
-            columns = {name: _plain(column) for name, column in zip(names, batch.columns, strict=True)}
-            yield Table(path.name, columns, path=path, categorical=typed, places=places)
-
-
-def _opened_parquet(path: Path, **options: Any) -> Any:
-    try:
-        from pyarrow import parquet
-    except ImportError:
-        raise DataError(
-            f"{path.name} needs pyarrow to be read, got an environment without it instead; "
-            "run pip install 'evergraph[parquet]' or save the table as CSV"
-        ) from None
-    with _parquet_format(path):
-        return parquet.ParquetFile(path, **options)
-
-
-@contextmanager
-def _parquet_format(path: Path) -> Iterator[None]:
-    """Turn what a file that is no Parquet leads to into a DataError."""
-    from pyarrow import ArrowException
-
-    try:
-        yield
-    except (ArrowException, OSError, ValueError) as error:
-        raise DataError(
-            f"{path.name} must be a Parquet file, got something else instead ({str(error).splitlines()[0]})"
-        ) from None
-
-
-def _parquet_names(path: Path, given: Sequence[str]) -> list[str]:
-    names = [name.strip() for name in given]
-    if len(set(names)) < len(names):
-        raise DataError(f"{path.name} must name every column once, got {', '.join(names)} instead")
-    return names
-
-
-def _dictionaries(file: Any) -> frozenset[str]:
-    """The columns that were dictionaries when they were written; arrow reads those of numbers as plain numbers."""
-    from pyarrow import BufferReader, ipc, types
-
-    stored = (file.metadata.metadata or {}).get(b"ARROW:schema")
-    schema = file.schema_arrow if stored is None else ipc.read_schema(BufferReader(base64.b64decode(stored)))
-    return frozenset(field.name.strip() for field in schema if types.is_dictionary(field.type))
-
-
-def _plain(column: Any) -> NDArray[Any]:
-    """A column of Parquet as numpy: dictionaries as their values, whole numbers with gaps as objects."""
-    from pyarrow import types
-
-    if types.is_dictionary(column.type):
-        column = column.cast(column.type.value_type)
-    if types.is_integer(column.type) and column.null_count:
-        return np.array([*column.to_pylist(), None], dtype=object)[:-1]
-    result: NDArray[Any] = column.to_numpy(zero_copy_only=False)
-    return result

@@ -5,11 +5,11 @@ import os
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import BaseModel, Field
+from pydantic import AfterValidator, BaseModel, Field
 
-from evergraph.config import Settings, validated
+from evergraph.config import Settings, usable_path, validated
 from evergraph.data.datasets import digits, npz, ogb, patents, reddit, sbm
 from evergraph.data.datasets.derived import DerivedFeatures
 from evergraph.data.datasets.entry import DatasetEntry, Locate, NoOptions, RemoteFile
@@ -44,7 +44,7 @@ __all__ = [
 class DatasetConfig(Settings):
     """Which graph: the name of a data set or the path of a file, and how it is read."""
 
-    name: str = "digits"
+    name: Annotated[str, AfterValidator(usable_path)] = "digits"
     features: str | None = None
     options: dict[str, Any] = Field(default_factory=dict)
     standardise: Standardisation = Standardisation()

@@ -1,5 +1,6 @@
 """Reading .npz archives without pickle; whatever is wrong with one becomes a DataError in one sentence."""
 
+import struct
 import zipfile
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
@@ -11,9 +12,28 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from evergraph.data.graph_folder.npy import array_bytes, read_header
 from evergraph.errors import DataError
+from evergraph.limits import forbid_more_than_memory
 
 Arrays = Mapping[str, NDArray[Any]]
+BROKEN = (
+    OSError,
+    EOFError,
+    LookupError,
+    ValueError,
+    ArithmeticError,
+    RuntimeError,
+    TypeError,
+    MemoryError,
+    zipfile.BadZipFile,
+    zlib.error,
+    struct.error,
+)
+"""What an archive that was damaged, or made to do harm, leads to in the libraries that read it."""
+PACKED = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+"""How numpy writes archives. Other ways need memory that the size of an array does not tell."""
+VERSIONS = ((1, 0), (2, 0))
 
 
 @contextmanager
@@ -34,7 +54,7 @@ def readable(path: Path) -> Iterator[None]:
         raise DataError(f"{path} must be an .npz archive, got no such file instead; check the path") from None
     except DataError:
         raise
-    except (OSError, EOFError, KeyError, ValueError, NotImplementedError, zipfile.BadZipFile, zlib.error) as error:
+    except BROKEN as error:
         if "pickle" in str(error):
             raise DataError(
                 f"{path.name} must hold plain arrays, got pickled objects instead; save them as numbers or as text"
@@ -52,11 +72,30 @@ def _brief(error: Exception) -> str:
 def read_arrays(path: Path, wanted: Iterable[str]) -> Arrays:
     """Those of the wanted arrays that the archive holds; the others in it are never touched."""
     with readable(path):
-        archive = np.load(path, allow_pickle=False)
+        archive = np.load(path, mmap_mode="r", allow_pickle=False)  # the size of a single array may be a lie
         if isinstance(archive, np.ndarray):
             raise DataError(f"{path.name} must be an .npz archive, got a single array (.npy) instead")
         with archive:
-            return {key: archive[key] for key in wanted if key in archive.files}
+            inside = set(archive.zip.namelist())
+            keys = [key for key in wanted if f"{key}.npy" in inside]
+            needed = sum(_checked_size(archive.zip, key) for key in keys)
+            forbid_more_than_memory(needed)
+            return {key: archive[key] for key in keys}
+
+
+def _checked_size(archive: zipfile.ZipFile, key: str) -> int:
+    """The bytes of an array, which must be those that its shape says: numpy makes room for the shape at once."""
+    member = archive.getinfo(f"{key}.npy")
+    if member.compress_type not in PACKED:
+        raise ValueError(f"{key} is compressed in another way than by numpy")
+    with archive.open(member) as file:
+        shape, _, kind = read_header(file, VERSIONS)
+        begun = file.tell()
+    if kind.hasobject:
+        raise ValueError("pickled objects")
+    if min(shape, default=0) < 0 or begun + array_bytes(shape, kind) != member.file_size:
+        raise ValueError(f"{key} has the shape {shape} and other bytes than that needs")
+    return member.file_size
 
 
 def require(arrays: Arrays, keys: Iterable[str]) -> None:

@@ -13,8 +13,9 @@ from scipy.sparse.linalg import ArpackNoConvergence, eigsh
 
 from evergraph.data.datasets.fetch import cache_dir
 from evergraph.data.graph import Graph
+from evergraph.data.graph_folder.npy import mapped
 from evergraph.data.standardise import Standardisation, standardise
-from evergraph.errors import ConfigError, ConvergenceError, StoreError
+from evergraph.errors import ConfigError, ConvergenceError, DataError, StoreError
 from evergraph.files import make_folder, write_atomically
 
 WORTH_KEEPING = 10_000_000
@@ -69,14 +70,20 @@ def kept_spectral(adjacency: sparse.csr_array, size: int) -> NDArray[np.float32]
     for part in (adjacency.indptr, adjacency.indices):
         digest.update(part.astype(np.int64).data)
     path = cache_dir() / "derived" / f"{digest.hexdigest()}.npy"
-    try:
-        kept: NDArray[np.float32] = np.load(path, allow_pickle=False)
-    except (OSError, ValueError):
-        kept = np.empty(0, dtype=np.float32)
-    if kept.shape != (adjacency.shape[0], size):
+    kept = _kept(path, (int(adjacency.shape[0]), size))
+    if kept is None:
         kept = spectral(adjacency, size)
         _keep(path, kept)
     return kept
+
+
+def _kept(path: Path, shape: tuple[int, int]) -> NDArray[np.float32] | None:
+    """What the cache has of this shape; None for anything else, whatever it is."""
+    try:
+        size = path.stat().st_size
+        return np.array(mapped(path.parent, path.name, "<f4", shape, size), dtype=np.float32)
+    except (OSError, DataError):
+        return None
 
 
 def _keep(path: Path, values: NDArray[np.float32]) -> None:

@@ -4,16 +4,22 @@ import json
 import os
 import shutil
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path, PurePosixPath
+from typing import IO
 from uuid import uuid4
 
+from evergraph.data.datasets.arrays import BROKEN
 from evergraph.data.datasets.entry import Locate, RemoteFile
 from evergraph.errors import DataError
 from evergraph.files import follow_umask, write_atomically
+from evergraph.limits import Refused
+from evergraph.parsing import read_json
 
 DATA_VARIABLE = "EVERGRAPH_DATA"
 CACHE_VARIABLE = "EVERGRAPH_CACHE"
+LEAST_ROOM = 1 << 28
+"""Bytes that a download leaves free on the disk."""
 
 
 def cache_dir() -> Path:
@@ -86,7 +92,7 @@ def _retrieve(file: RemoteFile, target: Path, known: str | None, data_dir: Path 
             known_hash=known and f"sha256:{known}",
             fname=target.name,
             path=target.parent,
-            downloader=pooch.HTTPDownloader(progressbar=bar or False, timeout=60),
+            downloader=_bounded(pooch.HTTPDownloader(progressbar=bar or False, timeout=60)),
         )
         follow_umask(target)
     except OSError as error:
@@ -104,6 +110,31 @@ def _retrieve(file: RemoteFile, target: Path, known: str | None, data_dir: Path 
             bar.close()
 
 
+class _Bounded:
+    """A file that takes no more bytes than there is room for on its disk, so that a server cannot fill it."""
+
+    def __init__(self, file: IO[bytes], most: int):
+        self.file, self.left = file, most
+
+    def write(self, part: bytes) -> None:
+        self.left -= len(part)
+        if self.left < 0:
+            raise OSError("it is larger than the room on the disk")
+        self.file.write(part)
+
+    def flush(self) -> None:
+        self.file.flush()
+
+
+def _bounded(downloader: Callable[..., object]) -> Callable[..., None]:
+    def download(url: str, output: str, asking: object) -> None:
+        most = shutil.disk_usage(Path(output).parent).free - LEAST_ROOM
+        with open(output, "wb") as file:
+            downloader(url, _Bounded(file, most), asking)
+
+    return download
+
+
 def _missing(file: RemoteFile, data_dir: Path | None, why: str) -> str:
     folder = data_dir or os.environ.get(DATA_VARIABLE)
     place = f"at {Path(folder) / file.name}" if folder else f"into a folder and name that in {DATA_VARIABLE}"
@@ -113,7 +144,7 @@ def _missing(file: RemoteFile, data_dir: Path | None, why: str) -> str:
 def _recorded_hashes(store: Path) -> dict[str, str]:
     path = store / "hashes.json"
     try:
-        return {str(url): str(value) for url, value in json.loads(path.read_text(encoding="utf-8")).items()}
+        return {str(url): str(value) for url, value in read_json(path, inside=True).items()}
     except FileNotFoundError:
         return {}
     except (ValueError, AttributeError):
@@ -130,9 +161,10 @@ def _extracted(archive: Path, sha256: str, file: RemoteFile) -> Path:
         try:
             scratch.mkdir()
             with zipfile.ZipFile(archive) as members:
-                members.extractall(scratch)
+                _forbid_bomb(members, archive)
+                members.extractall(scratch)  # which keeps every path inside and makes no links
             os.replace(scratch, folder)
-        except (zipfile.BadZipFile, OSError) as error:
+        except BROKEN as error:
             shutil.rmtree(scratch, ignore_errors=True)
             if not folder.exists():
                 raise DataError(f"{archive} must be a zip archive, got a broken one instead ({error})") from None
@@ -140,3 +172,10 @@ def _extracted(archive: Path, sha256: str, file: RemoteFile) -> Path:
     if not member.exists():
         raise DataError(f"the archive {file.url} must hold {file.inside}, got none instead; report the change")
     return member
+
+
+def _forbid_bomb(members: zipfile.ZipFile, archive: Path) -> None:
+    """Refused where what is unpacked does not fit on the disk; the sizes hold, because no more is ever unpacked."""
+    needed, free = sum(info.file_size for info in members.infolist()), shutil.disk_usage(archive.parent).free
+    if needed > free:
+        raise Refused(f"{needed:,} bytes of room on the disk are wanted to unpack it, got {free:,}")

@@ -2,12 +2,14 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import AfterValidator
 from scipy import sparse
 
-from evergraph.config import Settings, changed_settings
+from evergraph.config import Settings, changed_settings, usable_path
 from evergraph.data.datasets.arrays import Arrays, about, read_arrays, require
 from evergraph.data.datasets.npz import KEYS, graph_from, no_features
 from evergraph.data.graph import Features, Graph, adjacency_from_edges, make_graph
@@ -20,6 +22,10 @@ from evergraph.tables.reading import SUFFIXES, table_suffix
 from evergraph.tables.values import is_number
 
 
+def _usable(path: Path) -> Path:
+    return Path(usable_path(str(path)))
+
+
 class FileOptions(Settings):
     """How a file is read: the node table of an edge list, its columns, direction and repeated edges.
 
@@ -27,7 +33,7 @@ class FileOptions(Settings):
     scale: numbers get mean 0 and deviation 1.
     """
 
-    nodes: Path | None = None
+    nodes: Annotated[Path, AfterValidator(_usable)] | None = None
     directed: bool = True
     duplicates: Duplicates = Duplicates.ERROR
     id_column: str | None = None

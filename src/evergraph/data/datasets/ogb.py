@@ -2,18 +2,23 @@
 
 import gzip
 import zlib
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from evergraph.budget import free_memory
 from evergraph.data.datasets.arrays import about
 from evergraph.data.datasets.entry import DatasetEntry, RemoteFile
 from evergraph.data.datasets.npz import no_features
 from evergraph.data.graph import Graph, adjacency_from_edges, make_graph
 from evergraph.errors import DataError
+from evergraph.limits import LimitedLines
 
+TEXT_GROWTH = 8
+"""How many times its characters a table of numbers takes in memory, with a copy: `0,` becomes eight bytes."""
 ARXIV = RemoteFile(
     "ogbn_arxiv/raw", "https://snap.stanford.edu/ogb/data/nodeproppred/arxiv.zip", inside="arxiv/raw"
 )
@@ -39,7 +44,8 @@ def _table(path: Path, dtype: DTypeLike, shape: tuple[int, int | None]) -> NDArr
         raise DataError(f"{path.parent} must hold {path.name}, got no such file instead; see evergraph data info")
     try:
         with gzip.open(path, "rt", encoding="ascii") as stream:
-            values = np.loadtxt(stream, dtype=dtype, delimiter=",", ndmin=2)
+            lines = LimitedLines(stream, most=free_memory() // TEXT_GROWTH)
+            values = np.loadtxt(islice(lines, shape[0] + 1), dtype=dtype, delimiter=",", ndmin=2)
     except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
         raise DataError(
             f"{path.name} must be a complete gzip file of text, got a broken one instead ({error}); fetch it again"

@@ -19,10 +19,9 @@ def folder_batch(folder: Path) -> Batch:
     """The nodes and edges in a folder; it stays on disk where it does not fit into the budget of memory."""
     graph = read_folder(folder)
     tidy = standardise(graph, STEPS)
-    names = range(int(graph.labels.max()) + 1) if graph.class_names is None else graph.class_names
     return Batch(
         ids=np.arange(graph.n_nodes) if graph.node_names is None else _ids(graph.node_names),
-        labels=np.array([*names, None], dtype=object)[graph.labels],  # None keeps text from becoming an array
+        labels=_labels(graph),
         adjacency=tidy.adjacency,
         attributes=tidy.features,
         times=graph.times,
@@ -39,6 +38,14 @@ def _remarks(graph: Graph) -> list[str]:
     found = [f"{loops:,} self-loops left out"] if loops else []
     found += ["edge weights of the folder are used"] if has_weights(graph.adjacency) else []
     return [*found, described(graph.n_nodes, graph.n_features)] if is_on_disk(graph) else found
+
+
+def _labels(graph: Graph) -> NDArray[np.object_]:
+    """Names of classes, or whole numbers of any size: nothing here is as large as a label."""
+    if graph.class_names is None:
+        return np.asarray(graph.labels).astype(object)
+    named: NDArray[np.object_] = np.array([*graph.class_names, None], dtype=object)[graph.labels]
+    return named  # None kept text from becoming an array of text
 
 
 def _ids(names: NDArray[np.str_]) -> NDArray[np.str_] | NDArray[np.int64]:

@@ -1,11 +1,14 @@
 """Plain .npy files: written in parts, opened as memory maps, with nothing believed that was not checked."""
 
+import math
 import os
 import stat
+from collections.abc import Collection
 from io import BufferedReader, BytesIO
 from pathlib import Path
+from tokenize import TokenError
 from types import TracebackType
-from typing import Any
+from typing import IO, Any, TypeAlias
 
 import numpy as np
 from numpy.lib import format as npy
@@ -16,6 +19,7 @@ from evergraph.errors import DataError
 HEADER_BYTES = 128
 """Of every header, so that it can be written when the length is known."""
 MOST_HEADER_BYTES = 4096
+Header: TypeAlias = tuple[tuple[int, ...], bool, np.dtype[Any]]
 
 
 class NpyWriter:
@@ -69,6 +73,24 @@ def opened(folder: Path, name: str) -> BufferedReader:
     return open(path, "rb", opener=lambda *_: descriptor)  # a memory map of it then knows its path
 
 
+def read_header(file: IO[bytes], versions: Collection[tuple[int, int]] = ((1, 0),)) -> Header:
+    """Shape, order and type of the array that begins here; ValueError where no header of these versions does."""
+    try:
+        version = npy.read_magic(file)
+        if version not in versions:
+            raise ValueError(f"version {version}")
+        read = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
+        header: Header = read(file, max_header_size=MOST_HEADER_BYTES)
+    except (SyntaxError, TypeError, EOFError, OverflowError, RecursionError, MemoryError, TokenError) as error:
+        raise ValueError(str(error)) from None
+    return header
+
+
+def array_bytes(shape: tuple[int, ...], kind: np.dtype[Any]) -> int:
+    """Bytes of an array; whole numbers of any size, because a false shape may have a product beyond 64 bits."""
+    return math.prod(int(side) for side in shape) * kind.itemsize
+
+
 def mapped(folder: Path, name: str, dtype: str, shape: tuple[int, ...], size: int) -> NDArray[Any]:
     """The array in a file as a memory map that cannot be written to, of this type, shape and number of bytes."""
     path = folder / name
@@ -77,11 +99,8 @@ def mapped(folder: Path, name: str, dtype: str, shape: tuple[int, ...], size: in
         if found != size:
             raise DataError(f"{path} must have {size:,} bytes, got {found:,} instead; take another copy")
         try:
-            version = npy.read_magic(file)
-            if version != (1, 0):
-                raise ValueError(f"version {version}")
-            came, fortran, kind = npy.read_array_header_1_0(file, max_header_size=MOST_HEADER_BYTES)
-        except (ValueError, SyntaxError, TypeError, EOFError, OverflowError, RecursionError, MemoryError) as error:
+            came, fortran, kind = read_header(file)
+        except ValueError as error:
             why = " ".join(str(error).split())[:80]
             raise DataError(f"{path} must be an array (.npy), got something else instead ({why})") from None
         if kind.hasobject or kind.str != dtype or fortran or came != shape:
@@ -90,12 +109,12 @@ def mapped(folder: Path, name: str, dtype: str, shape: tuple[int, ...], size: in
                 "take another copy"
             )
         offset = file.tell()
-        count = int(np.prod([int(side) for side in shape], dtype=object))
-        if offset + count * kind.itemsize != size:
+        count = array_bytes(shape, kind)
+        if offset + count != size:
             raise DataError(
                 f"{path} must have as many bytes as its shape {shape} needs, got {size:,} instead; "
                 "take another copy"
             )
-        if not count or not kind.itemsize:
+        if not count:
             return np.zeros(shape, dtype=kind)
         return np.memmap(file, dtype=kind, mode="r", offset=offset, shape=shape)

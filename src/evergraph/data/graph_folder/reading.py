@@ -16,12 +16,15 @@ from evergraph.data.graph_folder.manifest import MANIFEST, GraphManifest, parse_
 from evergraph.data.graph_folder.npy import mapped, opened
 from evergraph.data.on_disk import bytes_in_memory, kept_on_disk
 from evergraph.errors import DataError
+from evergraph.limits import Refused, forbid_more_than_memory
 from evergraph.workers import current_workers
 
 MOST_MANIFEST_BYTES = 1 << 24
 BLOCK = 1 << 20
 """Entries that are looked at together."""
 LAST_CHARACTER = 0x10FFFF
+NODE_BYTES = 16
+"""What is in memory of every node, however large the rest is on disk: its number and its label."""
 
 
 def is_graph_folder(path: str | Path) -> bool:
@@ -55,6 +58,10 @@ def read_folder(folder: Path) -> Graph:
     labels and times are read once, in blocks. Features and checksums are not looked at; see `check_folder`.
     """
     manifest = read_manifest(folder)
+    try:
+        forbid_more_than_memory(manifest.nodes * NODE_BYTES)
+    except Refused as error:
+        raise DataError(f"{folder} must have fewer nodes: {error}") from None
     arrays = _arrays(folder, manifest)
     _check_index(folder, arrays["indptr.npy"], arrays["indices.npy"], manifest.nodes)
     _check_nodes(folder, arrays)
