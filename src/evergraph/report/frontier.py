@@ -16,12 +16,19 @@ COSTS = (("kept_bytes", "kept of the past, bytes", 1000), ("seconds", "time, s",
 
 
 def write_frontier(methods: Sequence[Mapping[str, Any]], path: Path, heading: str) -> Path:
-    """Draw `aa` of methods over `kept_bytes` and `seconds`, and return the path of the picture.
+    """Draw `aa` of methods over `kept_bytes` and `seconds`, and return the path of the picture."""
+    make_folder(path.parent)
+    figure = Figure(figsize=(10, 4.4), layout="constrained")
+    draw_frontier(figure, methods, heading)
+    write_picture(path, figure)
+    return path
+
+
+def draw_frontier(figure: Figure, methods: Sequence[Mapping[str, Any]], heading: str) -> None:
+    """Draw the same into a figure, for example one of pyplot in a notebook.
 
     A method with `needs_all_data` is a bound: a line, no point.
     """
-    make_folder(path.parent)
-    figure = Figure(figsize=(10, 4.4), layout="constrained")
     figure.suptitle(f"{heading}: AA on validation nodes in the whole graph", x=0.01, ha="left", color=INK)
     for axes, (cost, label, linear) in zip(figure.subplots(1, 2), COSTS, strict=True):
         axes.set_xscale("symlog", linthresh=linear)
@@ -32,8 +39,6 @@ def write_frontier(methods: Sequence[Mapping[str, Any]], path: Path, heading: st
             axes.text(0.99, bound["aa"], text, ha="right", va="bottom", transform=axes.get_yaxis_transform())
         axes.set_xlabel(label, color=INK)
         axes.set_ylabel("AA, %", color=INK)
-    write_picture(path, figure)
-    return path
 
 
 def _draw(axes: Axes, methods: Sequence[Mapping[str, Any]], cost: str) -> None:
