@@ -164,8 +164,8 @@ truth, unsorted = products["truth"].to_numpy(), nodes["department"].isna().to_nu
 at_once = ContinualClassifier(holdout=0.2).partial_fit((nodes, edges), label_column="department")
 model.set_params(reject=None)
 for name, shown in {"month by month": model, "everything at once": at_once, "finetune": forgetful}.items():
-    found = shown.predict((nodes, edges), label_column="department")
-    print(f"{name:18} {np.mean(found[unsorted] == truth[unsorted]):.1%} of the unsorted products right")
+    predicted = shown.predict((nodes, edges), label_column="department")
+    print(f"{name:18} {np.mean(predicted[unsorted] == truth[unsorted]):.1%} of the unsorted products right")
 
 # %% [markdown]
 # ## Forget

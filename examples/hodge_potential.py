@@ -69,7 +69,7 @@ def draw_flow(axes: Axes, values: NDArray[np.float64], title: str, colour: str) 
                 "shrinkB": 0,
             }
             axes.annotate("", begin + 0.82 * along, begin + 0.18 * along, arrowprops=style)
-    axes.scatter(*place.T, s=30, color="white", edgecolor="#1f2933", zorder=3)
+    axes.scatter(place[:, 0], place[:, 1], s=30, color="white", edgecolor="#1f2933", zorder=3)
     axes.plot(2.4, 0.8, "*", color="#1f2933", markersize=9)
     axes.text(0, 0, "lake", ha="center", va="center", style="italic", color="#52606d")
     axes.set_title(title, loc="left", fontsize=10)
@@ -91,9 +91,8 @@ print(f"curl of the gradient part: {np.abs(curl(town) @ parts.gradient).max():.1
 print(f"divergence of the curl part: {np.abs(divergence(town) @ parts.curl).max():.1e}")
 harmonic = max(np.abs(curl(town) @ parts.harmonic).max(), np.abs(divergence(town) @ parts.harmonic).max())
 print(f"curl and divergence of the harmonic part: {harmonic:.1e}")
-print(
-    f"the potential is highest at square {parts.potential.value.argmax()}, nearest to the station: {station.argmax()}"
-)
+highest = parts.potential.value.argmax()
+print(f"the potential is highest at square {highest}, nearest to the station: {station.argmax()}")
 
 # %% [markdown]
 # The gradient part is the way to the station: its potential is highest at the square nearest to it. The walk around
@@ -132,9 +131,8 @@ for axes, values, title in zip(
     axes.set(xlabel="paper, in order of appearance", ylabel=title)
     axes.grid(alpha=0.3)
 plt.show()
-print(
-    f"potential and age: {spearmanr(solution.value, age)[0]:.2f}, cited and age: {spearmanr(times_cited, age)[0]:.2f}"
-)
+by_potential, by_citations = spearmanr(solution.value, age)[0], spearmanr(times_cited, age)[0]
+print(f"potential and age: {by_potential:.2f}, cited and age: {by_citations:.2f}")
 print(f"certificate: relative residual {solution.residual:.0e} after {solution.iterations} iterations")
 
 # %% [markdown]
@@ -177,7 +175,9 @@ figure.suptitle("The potential of an undirected graph: low where it is dense, hi
 lines = edge_list(land)
 for one, other in zip(lines.tail, lines.head, strict=True):
     panels[0].plot(*houses[[one, other]].T, color="#d9dfe4", linewidth=0.6, zorder=0)
-points = panels[0].scatter(*houses.T, c=score, cmap="cividis_r", s=18, edgecolor="#52606d", linewidth=0.3)
+points = panels[0].scatter(
+    houses[:, 0], houses[:, 1], c=score, cmap="cividis_r", s=18, edgecolor="#52606d", linewidth=0.3
+)
 panels[0].set_aspect("equal")
 panels[0].axis("off")
 plt.colorbar(points, ax=panels[0], label="Hodge potential", shrink=0.8)

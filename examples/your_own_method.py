@@ -80,7 +80,7 @@ class Herding(Learner):
     def scores(self, task: TaskView) -> NDArray[np.float64]:
         """For the node that is taken first the highest score; zero for all after the budget."""
         means = propagated(task.graph, task.train)
-        points = means.toarray() if sparse.issparse(means) else np.asarray(means)
+        points = means.toarray() if isinstance(means, sparse.csr_array) else means
         score = np.zeros(len(points))
         for label in task.classes:
             members = np.flatnonzero(task.train_labels == label)
@@ -163,4 +163,10 @@ plt.show()
 # %% [markdown]
 # ## What follows
 #
-# TO BE WRITTEN
+# - Fine-tuning knows the last two digits and nothing else.
+# - Which ten nodes are kept matters less than what is kept of them: herding is a little above random replay and
+#   depends less on the seed; with the means of their neighbourhoods the same nodes are better again, and their
+#   replay is the cheapest, since it has no edges.
+# - None of them reaches `analytic`, which keeps sums over all nodes, at more than a thousand times the memory.
+# - One data set and few seeds: for your own data ask
+#   `evergraph recommend --plugin herding.py --method herding-means,slda,analytic`.

@@ -1,9 +1,9 @@
 """Run the notebooks of examples/ and write their pages, or write them as .ipynb files.
 
-    python tools/examples.py [NAME ...]                       # run, and write docs/examples/NAME.md with its pictures
-    python tools/examples.py NAME --set SEEDS=1 --out FOLDER  # with another value of its parameters cell
-    python tools/examples.py --notebooks FOLDER               # FOLDER/NAME.ipynb, without running anything
-    python tools/examples.py --check                          # exit with 1 where a page has other text or code
+    python tools/examples.py [NAME ...]                 # run, and write docs/examples/NAME.md with its pictures
+    python tools/examples.py NAME --set SEEDS=1 --out FOLDER    # with another value in its cell of parameters
+    python tools/examples.py --notebooks FOLDER         # FOLDER/NAME.ipynb, without running anything
+    python tools/examples.py --check                    # exit with 1 where a page has other text or code
 
 An example is a Python script in the percent format, which Jupyter (with jupytext), VS Code and PyCharm open as a
 notebook. Each runs in its own namespace, cell by cell; what a cell prints and draws follows it on the page.
@@ -86,7 +86,7 @@ def executed(name: str, cells: Sequence[Cell], values: Mapping[str, Any], folder
     parameters = {key for cell in cells if cell.is_parameters for key in _assigned(cell)}
     if unknown := sorted(set(values) - parameters):
         raise SystemExit(f"{name} has the parameters {', '.join(sorted(parameters))}, got {unknown[0]} instead")
-    outputs = []
+    outputs: list[Output] = []
     with tempfile.TemporaryDirectory() as place, chdir(place):
         for cell in cells:
             outputs.append(Output() if cell.is_text else _run(name, cell, space, folder, outputs))
@@ -156,8 +156,8 @@ def index() -> str:
             f"- [{heading.removeprefix('# ')}]({name}.md), `examples/{name}.py`. {' '.join(paragraph.split())}"
         )
     lines.append(
-        "`python tools/examples.py --notebooks FOLDER` writes them as .ipynb files; `python tools/examples.py` runs "
-        "them and writes these pages."
+        "`python tools/examples.py --notebooks FOLDER` writes them as .ipynb files; `python tools/examples.py` "
+        "runs them and writes these pages."
     )
     return "\n\n".join(lines) + "\n"
 
