@@ -1,9 +1,9 @@
 # %% [markdown]
 # # Flows on a graph and the Hodge potential
 #
-# Hodge theory splits a flow on the edges of a graph into three parts: one with a goal, one that circles
-# around triangles, one that circles around holes. The score of FTF-ER is a potential of this kind.
-# `evergraph.hodge` needs numpy and scipy only.
+# Hodge theory splits a flow on the edges of a graph into three parts: one with a goal, one that circles around
+# triangles, one that circles around holes. The score of FTF-ER is a potential of this kind. `evergraph.hodge`
+# needs numpy and scipy only.
 
 # %%
 import matplotlib.pyplot as plt
@@ -25,9 +25,9 @@ HOUSES = 300
 # %% [markdown]
 # ## A small town around a lake
 #
-# Twelve squares, joined by streets; in the middle is a lake. We count who walks where: people go to the station (in
-# the east), some take a walk around the lake, and at one corner people circle around a block. A flow has one number
-# for each street, in the order of `edge_list`, positive from the first square to the second.
+# Twelve squares, joined by streets; in the middle is a lake. We count who walks where: people go to the station
+# (in the east), some take a walk around the lake, and at one corner people circle around a block. A flow has one
+# number for each street, in the order of `edge_list`, positive from the first square to the second.
 
 # %%
 angle = np.arange(6) * np.pi / 3
@@ -95,8 +95,9 @@ highest = parts.potential.value.argmax()
 print(f"the potential is highest at square {highest}, nearest to the station: {station.argmax()}")
 
 # %% [markdown]
-# The gradient part is the way to the station: its potential is highest at the square nearest to it. The walk around
-# the lake is no gradient, since it comes back to where it began, and no curl, since the lake is no triangle.
+# The gradient part is the way to the station: its potential is highest at the square nearest to it. The walk
+# around the lake is no gradient, since it comes back to where it began, and no curl, since the lake is no
+# triangle.
 #
 # ## Who came first? Papers and what they cite
 #
@@ -193,9 +194,9 @@ print(f"of the {len(top)} highest houses {np.mean(rural[top]):.0%} are in the vi
       f"which has {np.mean(rural):.0%} of all houses")  # fmt: skip
 
 # %% [markdown]
-# The village is high as a whole, whatever the degrees in it: all that its sources supply leaves over the one road,
-# so the road has to fall by as much. This is exact: the step over a bridge is the sum of what the degrees on its
-# far side lack.
+# The village is high as a whole, whatever the degrees in it: all that its sources supply leaves over the one
+# road, so the road has to fall by as much. This is exact: the step over a bridge is the sum of what the degrees
+# on its far side lack.
 
 # %%
 (over,) = [row for row in range(len(lines)) if rural[lines.tail[row]] != rural[lines.head[row]]]

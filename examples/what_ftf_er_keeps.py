@@ -212,8 +212,8 @@ print_correlations(classes)
 # %% [markdown]
 # ## What the kept nodes are like
 #
-# All ten classes together. Each line shows for which share of the kept nodes a value is at most so large; the black
-# line is all nodes, which a good sample should follow.
+# All ten classes together. Each line shows for which share of the kept nodes a value is at most so large; the
+# black line is all nodes, which a good sample should follow.
 
 
 # %%
@@ -328,8 +328,8 @@ draw_accuracies(results, "Digits")
 print_accuracies(results)
 
 # %% [markdown]
-# Does a class suffer where less of it is near a kept node? Every class but those of the last task, which were only
-# just learned, with every selection is a point.
+# Does a class suffer where less of it is near a kept node? Every class but those of the last task, which were
+# only just learned, with every selection is a point.
 
 
 # %%
@@ -387,17 +387,18 @@ if amazon is not None and AMAZON_SEEDS:
 # %% [markdown]
 # ## What follows
 #
-# - The two scores agree on what they like: nodes with few neighbours, at the edge of the class. Each has its
-#   reason (the network errs there; a potential is high in what hangs loosely on the rest), and their sum is
-#   higher still.
+# - The two scores like the same nodes: those with few neighbours, at the edge of the class. Each has its reason:
+#   the network errs there, and a potential is high in what hangs loosely on the rest.
 # - The highest scores are neighbours of each other, so the deterministic selection keeps one corner of a class
 #   and nothing of the rest. Of digit 1 it keeps a single way of writing it, and the others are forgotten: this
 #   one class costs most of the accuracy.
-# - Low coverage is a risk, not a verdict: other digits are known to the end although as little of them is near a
-#   kept node. They are so unlike all other digits that one corner is enough.
+# - Low coverage is a risk, not a verdict: some digits are known to the end although as little of them is near a
+#   kept node. They came later than digit 1 and had less time to be forgotten, or one corner of them was enough.
 # - Random nodes follow the class in degree, distance and place. Drawing in proportion to the score comes close to
-#   that: it is between the two in every column, and on digits as good as random within what the seeds differ.
-# - Amazon agrees in degrees and coverage, and disagrees in distances: there the kept nodes are as far from the
-#   class mean as any. So it is the place in the graph that both have in common. In the runs of REPRODUCIBILITY.md
-#   random is first there, the probabilistic selection behind it, the deterministic one far behind.
+#   that: it is between the two in degree, distance and coverage. On digits its accuracy is that of random within
+#   what the seeds differ, though digit 1 is still the worst.
+# - Amazon agrees in degrees and coverage, and disagrees in distances: there the kept nodes are about as far from
+#   the class mean as any. So it is the place in the graph that both have in common. In the runs of
+#   REPRODUCIBILITY.md random is first there, the probabilistic selection behind it, the deterministic one far
+#   behind.
 # - This describes, and suggests a cause; it does not prove one.

@@ -1,9 +1,9 @@
 # %% [markdown]
 # # Your own method, compared with others
 #
-# A replay method written here, in one cell: which nodes it keeps is its own idea, the rest comes from evergraph. It
-# is compared with random replay, fine-tuning and `analytic` in the whole graph, where nobody tells the task of a
-# node.
+# A replay method written here, in one cell: which nodes it keeps is its own idea, the rest comes from evergraph.
+# It is compared with random replay, fine-tuning and `analytic` in the whole graph, where nobody tells the task of
+# a node.
 
 # %%
 import tempfile
@@ -24,11 +24,11 @@ EPOCHS = 100
 # %% [markdown]
 # ## The method
 #
-# Herding (Welling, 2009; used for replay by Rebuffi et al., 2017): of each class take the node that brings the mean
-# of what was taken nearest to the mean of the class, then the next, until the budget is spent. A node here is the
-# mean of the features within two hops, which is about what a graph network sees of it. There are two entries:
-# `herding` keeps the nodes with the edges between them, as FTF-ER and random replay do; `herding-means` keeps those
-# means themselves (`storage=embedding`), so that a node brings its neighbourhood along.
+# Herding (Welling, 2009; used for replay by Rebuffi et al., 2017): of each class take the node that brings the
+# mean of what was taken nearest to the mean of the class, then the next, until the budget is spent. A node here
+# is the mean of the features within two hops, which is about what a graph network sees of it. There are two
+# entries: `herding` keeps the nodes with the edges between them, as FTF-ER and random replay do; `herding-means`
+# keeps those means themselves (`storage=embedding`), so that a node brings its neighbourhood along.
 #
 # This cell is also a complete plug-in file: stored as `herding.py`, the command line takes it with `evergraph run
 # --plugin herding.py --method herding`.
@@ -168,5 +168,5 @@ plt.show()
 #   depends less on the seed; with the means of their neighbourhoods the same nodes are better again, and their
 #   replay is the cheapest, since it has no edges.
 # - None of them reaches `analytic`, which keeps sums over all nodes, at more than a thousand times the memory.
-# - One data set and few seeds: for your own data ask
-#   `evergraph recommend --plugin herding.py --method herding-means,slda,analytic`.
+# - One data set and few seeds: for your own data ask `evergraph recommend --plugin herding.py --method
+#   herding-means,slda,analytic`.
