@@ -164,9 +164,9 @@ plt.show()
 # ## What follows
 #
 # - Fine-tuning knows the last two digits and nothing else.
-# - Which ten nodes are kept matters less than what is kept of them: herding is a little above random replay and
-#   depends less on the seed; with the means of their neighbourhoods the same nodes are better again, and their
-#   replay is the cheapest, since it has no edges.
+# - It matters which ten nodes are kept: herding is above random replay and depends less on the seed. It matters
+#   as much what is kept of them: with the means of their neighbourhoods the same nodes are better again, in as
+#   many bytes.
 # - None of them reaches `analytic`, which keeps sums over all nodes, at more than a thousand times the memory.
 # - One data set and few seeds: for your own data ask `evergraph recommend --plugin herding.py --method
 #   herding-means,slda,analytic`.

@@ -30,7 +30,7 @@ from evergraph.testing import MethodContract
 evergraph.load_plugin("herding.py")
 
 
-@pytest.mark.parametrize("name", ["herding", "herding-means"])
+@pytest.mark.parametrize("name", ["herding-means"])
 class TestHerding(MethodContract):
     pass
 """
