@@ -389,16 +389,16 @@ if amazon is not None and AMAZON_SEEDS:
 #
 # - The two scores like the same nodes: those with few neighbours, at the edge of the class. Each has its reason:
 #   the network errs there, and a potential is high in what hangs loosely on the rest.
-# - The highest scores are neighbours of each other, so the deterministic selection keeps one corner of a class
-#   and nothing of the rest. Of digit 1 it keeps a single way of writing it, and the others are forgotten: this
-#   one class costs most of the accuracy.
+# - On digits the highest scores are neighbours of each other, so the deterministic selection keeps one corner of
+#   a class and nothing of the rest. Of digit 1 it keeps a single way of writing it, and the others are forgotten:
+#   this one class costs most of the accuracy.
 # - Low coverage is a risk, not a verdict: some digits are known to the end although as little of them is near a
 #   kept node. They came later than digit 1 and had less time to be forgotten, or one corner of them was enough.
 # - Random nodes follow the class in degree, distance and place. Drawing in proportion to the score comes close to
 #   that: it is between the two in degree, distance and coverage. On digits its accuracy is that of random within
 #   what the seeds differ, though digit 1 is still the worst.
-# - Amazon agrees in degrees and coverage, and disagrees in distances: there the kept nodes are about as far from
-#   the class mean as any. So it is the place in the graph that both have in common. In the runs of
-#   REPRODUCIBILITY.md random is first there, the probabilistic selection behind it, the deterministic one far
-#   behind.
+# - Amazon agrees in degrees and coverage, and disagrees in the rest: there the kept nodes are about as far from
+#   the class mean as any, and no more neighbours of each other than random ones. So it is the place in the graph
+#   that both have in common. In the runs of REPRODUCIBILITY.md random is first there, the probabilistic selection
+#   behind it, the deterministic one far behind.
 # - This describes, and suggests a cause; it does not prove one.

@@ -153,7 +153,7 @@ print(table.loc[COMPARED].round(1).to_string())
 
 # %% [markdown]
 # The frontier joins the methods that no other beats in both accuracy and cost; here on validation nodes, as
-# `evergraph recommend` draws it.
+# `evergraph recommend` draws it. The times are those of a busy machine.
 
 # %%
 average = runs.groupby("method").mean().reset_index().astype({"needs_all_data": bool})

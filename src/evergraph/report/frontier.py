@@ -1,6 +1,7 @@
 """Accuracy over what it costs: every method a point, over the bytes that it keeps and over its seconds."""
 
 from collections.abc import Mapping, Sequence
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -52,20 +53,19 @@ def draw_frontier(figure: Figure, methods: Sequence[Mapping[str, Any]], heading:
 
 def _ticks(most: float, linear: float, steps: Sequence[int]) -> list[float]:
     """0, and the steps of each power of ten until the highest cost is reached."""
-    ticks, unit = [0.0], float(linear)
+    ticks, following = [0.0], (float(step * linear * 10**power) for power in count() for step in steps)
     while len(ticks) < 2 or ticks[-1] < most:
-        ticks += [step * unit for step in steps if ticks[-1] < most or len(ticks) < 2]
-        unit *= 10
+        ticks.append(next(following))
     return ticks
 
 
-def _size(count: float) -> str:
+def _size(amount: float) -> str:
     """Bytes, in words."""
     for unit in ("bytes", "kB", "MB", "GB"):
-        if count < 1000:
-            return f"{count:g} {unit}" if count else "0"
-        count /= 1000
-    return f"{count:g} TB"
+        if amount < 1000:
+            return f"{amount:g} {unit}" if amount else "0"
+        amount /= 1000
+    return f"{amount:g} TB"
 
 
 def _draw(axes: Axes, methods: Sequence[Mapping[str, Any]], cost: str) -> None:
