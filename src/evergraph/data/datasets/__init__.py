@@ -45,9 +45,13 @@ class DatasetConfig(Settings):
     """Which graph: the name of a data set or the path of a file, and how it is read."""
 
     name: str = "digits"
+    """Name of a data set, or path of a graph file or a graph folder."""
     features: str | None = None
+    """Features that are derived from the graph in place of its own: spectral:D or degree."""
     options: dict[str, Any] = Field(default_factory=dict)
+    """Options of this data set; graph files have those of a graph file."""
     standardise: Standardisation = Standardisation()
+    """Which steps of standardisation are done."""
 
 
 DATASETS: Registry[DatasetEntry] = Registry(
