@@ -31,8 +31,11 @@ class Solving:
     """How the potential of a graph is computed where a person may choose: see `hodge_potential`."""
 
     method: Method | None = None
+    """None for a choice by size."""
     memory: int = DEFAULT_MEMORY
+    """Bytes that BLOCKS may use besides vectors of the size of the nodes."""
     ranks: int | None = None
+    """Processes of PETSC; None for two."""
 
 
 def named_method(method: Method | str | None) -> Method | None:

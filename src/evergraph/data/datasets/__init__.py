@@ -63,6 +63,7 @@ DATASETS: Registry[DatasetEntry] = Registry(
     entry_type=DatasetEntry,
     plugins="evergraph.datasets",
 )
+"""Data sets by name; `load_dataset` loads one."""
 
 
 def is_path(name_or_path: str) -> bool:
@@ -96,8 +97,15 @@ def load_dataset(
 ) -> Graph:
     """A data set or a graph file, loaded, standardised (all four steps unless others are given), with its features.
 
-    `features` ("spectral:64", "degree") replaces the features by ones derived from the standardised graph; a data
-    set that never has any says by itself how they are derived.
+    Args:
+        name_or_path: Name of a data set, or path of a graph file or a graph folder.
+        options: Options of the data set or of graph files.
+        data_dir: The folder to look for data files in first.
+        features: "spectral:64" or "degree" replaces the features by ones derived from the standardised graph; a
+            data set that never has any says by itself how they are derived.
+        standardisation: Which steps of standardisation are done.
+        progress: Show the progress of downloads.
+        download: Whether missing files may be downloaded.
     """
     features = features or derived_features(name_or_path)
     derived = DerivedFeatures.parse(features) if features is not None else None
