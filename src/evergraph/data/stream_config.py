@@ -47,7 +47,10 @@ class Arrival(Enum):
 
 
 class Remainder(Enum):
-    """What happens to the classes left over when the last task would not be full."""
+    """What happens to the classes left over when the last task would not be full.
+
+    DROP: they are left out. KEEP: they are a last, smaller task.
+    """
 
     DROP = "drop"
     KEEP = "keep"

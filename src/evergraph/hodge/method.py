@@ -24,6 +24,7 @@ class Method(Enum):
 BYTES_PER_ENTRY, BYTES_PER_DIRECTED_ENTRY = 60, 150
 """What MEMORY needs for each entry of the adjacency, with all copies; measured."""
 DEFAULT_MEMORY = 2_000_000_000
+"""Bytes that BLOCKS may use where none are given."""
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,9 @@ from evergraph.watch import Watch
 class FeatureScore(Enum):
     """What ranks the nodes of a class by their features.
 
-    GRAND_L1 sums absolute values, as the public code does.
+    GRAND: the norm of the gradient of a node's loss. GRAND_L1 sums absolute values, as the public code does.
+    MF: closest to the mean of the class. CM: fewest nodes of other classes within `distance`. RANDOM: chance.
+    NONE: the topology score alone decides.
     """
 
     GRAND = "grand"
@@ -42,7 +44,8 @@ class FeatureScore(Enum):
 class TopologyScore(Enum):
     """What ranks the nodes of a class by their place in the graph.
 
-    MISREAD reproduces a mistake of the public code, by which every node gets the potential of another node.
+    HPS: the Hodge potential. MISREAD reproduces a mistake of the public code, by which every node gets the
+    potential of another node. DEGREE: the number of neighbours. RANDOM: chance. NONE: the feature score alone decides.
     """
 
     HPS = "hps"

@@ -68,6 +68,7 @@ class StorageConfig(Settings):
 
 
 def empty_buffer(storage: Storage) -> Buffer:
+    """The buffer that goes with a storage."""
     return IdBuffer() if storage is Storage.IDS else ReplayBuffer()
 
 

@@ -27,6 +27,7 @@ class Averages(BaseModel):
 
     @classmethod
     def of(cls, matrix: metrics.AccuracyMatrix) -> "Averages":
+        """Those of an accuracy matrix."""
         return cls(aa=metrics.average_accuracy(matrix) * 100, af=metrics.average_forgetting(matrix) * 100)
 
 
@@ -50,6 +51,7 @@ class SoFar(BaseModel):
 
     @classmethod
     def of(cls, counts: metrics.Counts) -> "SoFar":
+        """Those of the counts of a split."""
         plain, balanced = counts.plain_so_far() * 100, counts.balanced_so_far() * 100
         lost = metrics.forgetting_from_best(counts.per_class())
         return cls(
