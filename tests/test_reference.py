@@ -10,12 +10,21 @@ import pytest
 
 import evergraph
 from evergraph.cli import run_main
+from evergraph.data.datasets import DatasetConfig, FileOptions
+from evergraph.data.standardise import Standardisation
+from evergraph.data.stream_config import StreamConfig
+from evergraph.estimator.history import Step
+from evergraph.results.records import SmallRecord
+from evergraph.results.summary import Summary
+from evergraph.runs.config import SeedConfig
+from evergraph.runs.record import Record, TaskRecord
+from evergraph.training.loop import TrainConfig
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "tools"))
 
 import reference  # noqa: E402
-from reference_pages import api, commands, fields, outputs, record, settings  # noqa: E402
+from reference_pages import api, commands, fields, outputs, record  # noqa: E402
 
 
 @pytest.mark.parametrize("name", reference.PAGES)
@@ -39,10 +48,9 @@ def test_a_command_has_the_options_of_its_help(
 MODELS = [
     *(entry.config for entry in (*evergraph.METHODS.values(), *evergraph.BACKBONES.values())),
     *(entry.options for entry in evergraph.DATASETS.values()),
-    *(settings.StreamConfig, settings.TrainConfig, settings.SeedConfig, settings.DatasetConfig),
-    *(settings.Standardisation, settings.FileOptions),
-    *(record.Record, record.TaskRecord, record.SmallRecord, *record.INSIDE, *record.EXPORTED),
-    *(outputs.Summary, outputs.Step, *outputs.PARTS),
+    *(StreamConfig, TrainConfig, SeedConfig, DatasetConfig, Standardisation, FileOptions),
+    *(Record, TaskRecord, SmallRecord, *record.INSIDE, *record.EXPORTED),
+    *(Summary, Step, *outputs.PARTS),
 ]
 
 

@@ -5,6 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from evergraph.estimator.history import ClassAccuracy
+from evergraph.experiments.recommend import Candidate
+
 from .conftest import Answer, Call, write_tiny
 
 ROOT = Path(__file__).parents[2]
@@ -41,7 +44,7 @@ def test_several_methods_and_the_candidates_of_a_recommendation(call: Call, tmp_
     assert keys(call("run", "--dataset", graph, "--method", "ncm,slda", *SMALL, "--json")) == {"runs", "failed"}
     answer = call("recommend", "--dataset", graph, "--method", "ncm", "--json").json()
     assert set(answer) == outputs.names("recommend")
-    assert set(answer["methods"][0]) == {key.name for key in outputs.of(outputs.Candidate)}
+    assert set(answer["methods"][0]) == {key.name for key in outputs.of(Candidate)}
 
 
 def test_a_grid(call: Call, tmp_path: Path) -> None:
@@ -108,7 +111,7 @@ def test_the_life_of_a_model(call: Call, tmp_path: Path) -> None:
     files = write_tables(tmp_path)
     step = call("learn", *files, "--model", "model", *SMALL, "--json").json()
     assert set(step) == outputs.names("learn")
-    assert set(step["classes"][0]) == {key.name for key in outputs.of(outputs.ClassAccuracy)}
+    assert set(step["classes"][0]) == {key.name for key in outputs.of(ClassAccuracy)}
     assert keys(call("inspect", "model", "--json")) == outputs.names("inspect")
     predict = ("predict", "--model", "model", *files, "--json")
     assert keys(call(*predict, "--out", "p.csv")) == outputs.names("predict")

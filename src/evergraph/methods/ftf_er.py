@@ -45,7 +45,8 @@ class TopologyScore(Enum):
     """What ranks the nodes of a class by their place in the graph.
 
     HPS: the Hodge potential. MISREAD reproduces a mistake of the public code, by which every node gets the
-    potential of another node. DEGREE: the number of neighbours. RANDOM: chance. NONE: the feature score alone decides.
+    potential of another node. DEGREE: the number of neighbours. RANDOM: chance. NONE: the feature score alone
+    decides.
     """
 
     HPS = "hps"
