@@ -45,8 +45,9 @@ def test_a_command_has_the_options_of_its_help(
     assert all(one.help for one in command.parameters)
 
 
-MODELS = [
-    *(entry.config for entry in (*evergraph.METHODS.values(), *evergraph.BACKBONES.values())),
+MODELS: list[type] = [
+    *(entry.config for entry in evergraph.METHODS.values()),
+    *(entry.config for entry in evergraph.BACKBONES.values()),
     *(entry.options for entry in evergraph.DATASETS.values()),
     *(StreamConfig, TrainConfig, SeedConfig, DatasetConfig, Standardisation, FileOptions),
     *(Record, TaskRecord, SmallRecord, *record.INSIDE, *record.EXPORTED),

@@ -46,7 +46,8 @@ def figures() -> list[tuple[str, float, float]]:
     rows = []
     for name in names:
         own = [run for run in found if run["config"]["method"]["name"] == name]
-        rows.append((name, *(float(np.mean([run[key] for run in own])) for key in ("aa_global", "aa_local"))))
+        everywhere, within = (float(np.mean([run[key] for run in own])) for key in ("aa_global", "aa_local"))
+        rows.append((name, everywhere, within))
     return sorted(rows, key=lambda row: row[1])
 
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 PAPER, INK, SOFT = "#f7f8fa", "#1d2b36", "#66727d"
 BLUE, ORANGE, GREEN, RED = "#1b6ca8", "#bf6516", "#2e8b57", "#b5364b"
-SETTINGS: dict[str, Any] = {
+SETTINGS: Any = {
     "svg.fonttype": "none",
     "svg.hashsalt": "evergraph",
     "font.family": ["DejaVu Sans", "sans-serif"],
@@ -70,14 +70,16 @@ def label(axes: Axes, start: Any, end: Any, text: str, colour: str = INK) -> Non
     """The text of an edge, in its middle."""
     middle = (np.asarray(start) + np.asarray(end)) / 2
     card = {"boxstyle": "round,pad=0.15", "facecolor": PAPER, "edgecolor": "none"}
-    axes.text(*middle, text, ha="center", va="center", fontsize=11, color=colour, bbox=card)
+    axes.text(middle[0], middle[1], text, ha="center", va="center", fontsize=11, color=colour, bbox=card)
 
 
 def nodes(
     axes: Axes, places: Places, colours: Sequence[Any], texts: Sequence[str], ink: Sequence[str] | str = INK
 ) -> None:
     """Circles with a text in each."""
-    axes.scatter(*places.T, s=760, c=list(colours), edgecolors=INK, linewidths=1.2, zorder=3, clip_on=False)
+    axes.scatter(
+        places[:, 0], places[:, 1], s=760, c=list(colours), edgecolors=INK, linewidths=1.2, zorder=3, clip_on=False
+    )
     inks = [ink] * len(texts) if isinstance(ink, str) else ink
     for place, text, colour in zip(places, texts, inks, strict=True):
-        axes.text(*place, text, ha="center", va="center", fontsize=10.5, color=colour, zorder=4)
+        axes.text(place[0], place[1], text, ha="center", va="center", fontsize=10.5, color=colour, zorder=4)
