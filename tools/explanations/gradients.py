@@ -17,10 +17,10 @@ def merging() -> str:
     patterns, group = np.unique(UNITS, axis=0, return_inverse=True)
     order = np.argsort([-np.count_nonzero(group == at) for at in range(len(patterns))], kind="stable")
     rank = np.argsort(order)[group.ravel()]
-    made, (before, after) = figure(12.5, 4.8, 2)
-    _star(before, "six neighbours, their active units", UNITS, rank, [f"u{at + 1}" for at in range(len(UNITS))])
+    made, (before, after) = figure(9.6, 4.2, 2)
+    _star(before, "six neighbours and their active units", UNITS, rank, [f"u{at + 1}" for at in range(len(UNITS))])
     members = [" + ".join(f"p{at + 1}" for at in np.flatnonzero(rank == place)) for place in range(len(order))]
-    _star(after, "three sums: same units, one gradient", patterns[order], np.arange(len(order)), ["Σ"] * 3, members)
+    _star(after, "three sums", patterns[order], np.arange(len(order)), ["Σ"] * 3, members)
     return svg(made)
 
 

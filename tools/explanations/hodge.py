@@ -4,17 +4,17 @@ from collections.abc import Iterable
 
 import numpy as np
 from matplotlib import colormaps
-from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from evergraph.hodge import edge_list, flow_from_matrix, hodge_decomposition, hodge_potential
-from explanations.style import INK, ORANGE, PAPER, RED, SOFT, Places, arrow, bare, figure, label, nodes, svg
+from explanations.style import BLUE, INK, ORANGE, PAPER, RED, SOFT, Places, arrow, bare, figure, label, nodes, svg
 
 NAMES = "ABCDEF"
 CITED = ((0, 1), (1, 2), (2, 0), (1, 3), (3, 4), (4, 5), (2, 5))
 """A directed graph of six nodes: a triangle that goes round, and a longer way beside a shorter one."""
 PLACES = np.array([[0.0, 1.0], [1.1, 2.0], [1.1, 0.0], [2.4, 2.0], [3.5, 1.0], [2.4, 0.0]])
-Matrix = NDArray[np.float64]
+TINY, FAINT = 1e-9, "#cdd3d8"
+"""Below this an edge has nothing of a part, and is drawn faint."""
 
 
 def adjacency(edges: Iterable[tuple[int, int]], count: int, *, directed: bool = False) -> csr_array:
@@ -31,28 +31,23 @@ def decomposition() -> str:
     directed = adjacency(CITED, len(NAMES), directed=True).toarray()
     parts = hodge_decomposition(graph, flow_from_matrix(graph, csr_array(directed - directed.T)))
     edges = edge_list(graph)
-    made, (flow, gradient, left) = figure(12.5, 3.4, 3)
+    made, panels = figure(9.6, 6.0, 2, 2)
+    titles = ("flow: 1 along each edge", "potential and its gradient", "left: curl part", "left: harmonic part")
+    found = (parts.gradient + parts.curl + parts.harmonic, parts.gradient, parts.curl, parts.harmonic)
+    for axes, title, part, colour in zip(panels, titles, found, (SOFT, ORANGE, RED, BLUE), strict=True):
+        bare(axes, title)
+        for tail, head, value in zip(edges.tail, edges.head, part, strict=True):
+            ends = (PLACES[tail], PLACES[head]) if value > -TINY else (PLACES[head], PLACES[tail])
+            if abs(value) > TINY:
+                arrow(axes, *ends, colour)
+                label(axes, *ends, f"{abs(value):.2f}".removesuffix(".00"))
+            else:
+                arrow(axes, *ends, FAINT, style="-")
+        nodes(axes, PLACES, ["#ffffff"] * len(NAMES), list(NAMES))
     values = parts.potential.value
     shades = colormaps["viridis"]((values - values.min()) / np.ptp(values))
-    for axes, title in ((flow, "flow: 1 along each edge"), (gradient, "potential and its gradient")):
-        bare(axes, title)
-    bare(left, "what is left: curl, harmonic")
-    for tail, head in CITED:
-        (at,) = np.flatnonzero((edges.tail == min(tail, head)) & (edges.head == max(tail, head)))
-        sign = 1 if tail < head else -1
-        ends = PLACES[tail], PLACES[head]
-        along, round_, rest = (sign * part[at] for part in (parts.gradient, parts.curl, parts.harmonic))
-        arrow(flow, *ends)
-        label(flow, *ends, "1")
-        arrow(gradient, *(ends if along >= 0 else ends[::-1]), ORANGE)
-        label(gradient, *ends, f"{abs(along):.2f}")
-        arrow(left, *ends, RED)
-        label(left, *ends, f"{round_:.2f}\n{rest:.2f}" if abs(round_) > 1e-9 else f"{rest:.2f}")
-    plain = ["#ffffff"] * len(NAMES)
-    nodes(flow, PLACES, plain, list(NAMES))
     dark = [INK if shade[:3].mean() > 0.55 else "#ffffff" for shade in shades]
-    nodes(gradient, PLACES, shades, [f"{value:.2f}" for value in values], dark)
-    nodes(left, PLACES, plain, list(NAMES))
+    nodes(panels[1], PLACES, shades, [f"{value:.2f}" for value in values], dark)
     return svg(made)
 
 
@@ -67,7 +62,7 @@ def reach() -> str:
     potential = hodge_potential(after).value - hodge_potential(before).value
     degree = np.diff(after.indptr) - np.diff(before.indptr)
     places = _chain_places()
-    made, (drawn, bars) = figure(12.5, 3.6, 2)
+    made, (drawn, bars) = figure(9.6, 3.4, 2)
     bare(drawn, "a graph, and one new edge")
     for one, other in CHAIN:
         arrow(drawn, places[one], places[other], style="-")

@@ -15,11 +15,11 @@ LEFT = (0, 1, 2, 3)
 
 def example() -> str:
     """The test node among all its neighbours, and among those that its task leaves it."""
-    made, (whole, task) = figure(12.5, 4.4, 2)
+    made, (whole, task) = figure(9.6, 3.9, 2)
     _graph(whole, "whole graph: what a user has", EDGES, [True] * len(CLASSES))
     kept = [at in LEFT for at in range(len(CLASSES))]
     inside = tuple(edge for edge in EDGES if kept[edge[0]] and kept[edge[1]])
-    _graph(task, "task graph: what the usual test hands over", inside, kept)
+    _graph(task, "task graph: what the test hands over", inside, kept)
     return svg(made)
 
 
@@ -62,7 +62,7 @@ def table() -> str:
 def both_tests() -> str:
     """Each method twice: tested in the whole graph and in task graphs."""
     rows = figures()
-    made, (axes,) = figure(10, 7.6)
+    made, (axes,) = figure(8.6, 6.8)
     at = np.arange(len(rows))
     tested = np.array([row[1:] for row in rows])
     axes.hlines(at, *tested.T, color=SOFT, lw=2)

@@ -35,9 +35,9 @@ Places = NDArray[np.float64]
 """(nodes, 2), where each node is drawn."""
 
 
-def figure(width: float, height: float, columns: int = 1) -> tuple[Figure, list[Axes]]:
+def figure(width: float, height: float, columns: int = 1, rows: int = 1) -> tuple[Figure, list[Axes]]:
     made = Figure(figsize=(width, height), layout="constrained")
-    return made, list(np.atleast_1d(made.subplots(1, columns)))
+    return made, list(np.atleast_1d(made.subplots(rows, columns)).flat)
 
 
 def svg(made: Figure) -> str:

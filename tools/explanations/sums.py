@@ -36,7 +36,7 @@ def mean_matrix(method: str) -> NDArray[np.float64]:
 
 def accuracy() -> str:
     """The first task after each task, and all tasks at the end."""
-    made, (first, last) = figure(12.5, 4.4, 2)
+    made, (first, last) = figure(9.6, 4.0, 2)
     for method, (name, colour) in SHOWN.items():
         matrix = mean_matrix(method)
         tasks = np.arange(1, len(matrix) + 1)
@@ -45,7 +45,7 @@ def accuracy() -> str:
         last.plot(tasks, matrix[-1], dash, marker="o", color=colour, lw=2.4)
     for axes, title, below in (
         (first, "accuracy on the first task, %", "tasks learned"),
-        (last, "accuracy on every task at the end, %", "task"),
+        (last, "accuracy at the end, %", "task"),
     ):
         axes.set_title(title)
         axes.set_xlabel(below)
@@ -65,7 +65,7 @@ def adding() -> str:
         grams.append(codes.T @ codes)
     titles = ("first task: digits 0, 1", "second task: digits 2, 3", "both at once")
     scale = Normalize(0, float((grams[0] + grams[1]).max()))
-    made, panels = figure(12.5, 4.3, 3)
+    made, panels = figure(9.6, 3.4, 3)
     for axes, gram, title in zip(panels, (*grams, grams[0] + grams[1]), titles, strict=True):
         axes.pcolormesh(gram, cmap="Blues", norm=scale, edgecolors=PAPER, linewidth=0.5)
         axes.set_title(title)
