@@ -55,7 +55,8 @@ def table() -> str:
     """The same figures for the page, the best first."""
     lines = ["| method | global AA | local AA | local minus global |", "|---|---:|---:|---:|"]
     for name, everywhere, within in reversed(figures()):
-        lines.append(f"| `{name}` | {everywhere:.1f} | {within:.1f} | {within - everywhere:.1f} |")
+        more = round(within - everywhere, 1) + 0.0  # no minus before a zero
+        lines.append(f"| `{name}` | {everywhere:.1f} | {within:.1f} | {more:.1f} |")
     return "\n".join(lines)
 
 

@@ -42,10 +42,11 @@ name = "ncm"
 width = 256
 ```
 
-A wrong name, type or value is refused in one sentence. A list is written `[1, 2]`. Settings that keep their default
+In the tables a name lacks that of its section: `epochs` below train is `train.epochs`, `width` below method ncm is
+`method.width`. A wrong name, type or value is refused in one sentence. A list is written `[1, 2]`. Settings that keep their default
 do not change a run's identity. Choices that need more than a line are explained [at the end](#choices).
 """
-HEADINGS = ("setting", "type or choices", "default", "allowed", "meaning")
+HEADINGS = ("setting", "type or choices", "default", "meaning")
 Choices = dict[tuple[str, type[Enum]], list[str]]
 """Where a choice is found: the setting and its Enum, and the methods or backbones that have it."""
 
@@ -87,8 +88,8 @@ def _table(prefix: str, model: type[BaseModel], found: Choices, owner: str) -> s
         if kind is not None:
             found.setdefault((f"{prefix}.{row.name}", kind), []).append(owner)
         if not (isinstance(row.kind, type) and issubclass(row.kind, BaseModel)):  # it has a table of its own
-            cells = (type_text(row.kind), value_text(row.default), row.limits, row.meaning)
-            lines.append((f"`{prefix}.{row.name}`", *cells))
+            kinds = ", ".join(filter(None, (type_text(row.kind), row.limits)))
+            lines.append((f"`{row.name}`", kinds, value_text(row.default), row.meaning))
     return table(HEADINGS, lines) if lines else "No settings."
 
 
@@ -114,7 +115,7 @@ def _datasets(found: Choices) -> list[str]:
 def _chosen(section: str, entries: Mapping[str, Any], default: str, found: Choices) -> list[str]:
     """A section whose settings depend on its name."""
     names = ", ".join(f"`{name}`" for name in entries)
-    name_row = (f"`{section}.name`", names, f"`{default}`", "", f"Name of the {section}; a plug-in adds its own.")
+    name_row = ("`name`", names, f"`{default}`", f"Name of the {section}; a plug-in adds its own.")
     parts = [f"## {section}\n\n{table(HEADINGS, [name_row])}\n"]
     for name, entry in entries.items():
         settings = _table(section, entry.config, found, name)
