@@ -24,7 +24,7 @@ ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "tools"))
 
 import reference  # noqa: E402
-from reference_pages import api, commands, fields, outputs, record  # noqa: E402
+from reference_pages import api, commands, fields, outputs, record, settings  # noqa: E402
 
 
 @pytest.mark.parametrize("name", reference.PAGES)
@@ -46,9 +46,9 @@ def test_a_command_has_the_options_of_its_help(
 
 
 MODELS: list[type] = [
-    *(entry.config for entry in evergraph.METHODS.values()),
-    *(entry.config for entry in evergraph.BACKBONES.values()),
-    *(entry.options for entry in evergraph.DATASETS.values()),
+    *(entry.config for entry in settings.own(evergraph.METHODS).values()),
+    *(entry.config for entry in settings.own(evergraph.BACKBONES).values()),
+    *(entry.options for entry in settings.own(evergraph.DATASETS).values()),
     *(StreamConfig, TrainConfig, SeedConfig, DatasetConfig, Standardisation, FileOptions),
     *(Record, TaskRecord, SmallRecord, *record.INSIDE, *record.EXPORTED),
     *(Summary, Step, *outputs.PARTS),

@@ -43,8 +43,9 @@ width = 256
 ```
 
 In the tables a name lacks that of its section: `epochs` below train is `train.epochs`, `width` below method ncm is
-`method.width`. A wrong name, type or value is refused in one sentence. A list is written `[1, 2]`. Settings that keep their default
-do not change a run's identity. Choices that need more than a line are explained [at the end](#choices).
+`method.width`. A wrong name, type or value is refused in one sentence. A list is written `[1, 2]`. Settings that
+keep their default do not change a run's identity. Choices that need more than a line are explained
+[at the end](#choices).
 """
 HEADINGS = ("setting", "type or choices", "default", "meaning")
 Choices = dict[tuple[str, type[Enum]], list[str]]
@@ -59,8 +60,8 @@ def page() -> str:
         _section("stream", StreamConfig, found),
         _section("train", TrainConfig, found),
         _section("seeds", SeedConfig, found),
-        *_chosen("backbone", _own(BACKBONES), "gcn", found),
-        *_chosen("method", _own(METHODS), DEFAULT_METHOD, found),
+        *_chosen("backbone", own(BACKBONES), "gcn", found),
+        *_chosen("method", own(METHODS), DEFAULT_METHOD, found),
         _budgets(),
         "## Choices\n",
         *_meanings(found),
@@ -68,7 +69,7 @@ def page() -> str:
     return "\n".join(parts)
 
 
-def _own(registry: Registry[Any]) -> dict[str, Any]:
+def own(registry: Registry[Any]) -> dict[str, Any]:
     """The entries of evergraph itself: what else is installed here is no matter of the page."""
     return {name: entry for name, entry in registry.items() if registry.source(name) is None}
 
@@ -103,7 +104,7 @@ def _datasets(found: Choices) -> list[str]:
     parts = [_section("dataset", DatasetConfig, found)]
     steps = _table("dataset.standardise", Standardisation, found, "")
     parts.append(f"### dataset.standardise\n\n{_sentence(Standardisation)}\n\n{steps}\n")
-    for name, entry in _own(DATASETS).items():
+    for name, entry in own(DATASETS).items():
         if entry.options.model_fields:
             options = _table("dataset.options", entry.options, found, name)
             parts.append(f"### dataset.options of {name}\n\n{_sentence(entry.options)}\n\n{options}\n")
@@ -124,7 +125,7 @@ def _chosen(section: str, entries: Mapping[str, Any], default: str, found: Choic
 
 
 def _budgets() -> str:
-    lines = [(f"`{name}`", str(entry.budget)) for name, entry in _own(DATASETS).items()]
+    lines = [(f"`{name}`", str(entry.budget)) for name, entry in own(DATASETS).items()]
     return (
         "### method.budget by data set\n\nA budget that is not given is the data set's, and on a graph file the "
         f"method's own default.\n\n{table(('data set', 'budget'), lines)}\n"
