@@ -43,7 +43,8 @@ def decomposition() -> str:
                 label(axes, *ends, f"{abs(value):.2f}".removesuffix(".00"))
             else:
                 arrow(axes, *ends, FAINT, style="-")
-        nodes(axes, PLACES, ["#ffffff"] * len(NAMES), list(NAMES))
+        if axes is not panels[1]:  # there nodes show their potential
+            nodes(axes, PLACES, ["#ffffff"] * len(NAMES), list(NAMES))
     values = parts.potential.value
     shades = colormaps["viridis"]((values - values.min()) / np.ptp(values))
     dark = [INK if shade[:3].mean() > 0.55 else "#ffffff" for shade in shades]
