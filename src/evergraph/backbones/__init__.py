@@ -23,3 +23,4 @@ BACKBONES: Registry[BackboneEntry] = Registry(
     entry_type=BackboneEntry,
     plugins="evergraph.backbones",
 )
+"""Backbones by name; `BACKBONES[name].build` makes an untrained network."""

@@ -80,9 +80,13 @@ class CustomBackbone(Backbone):
 
 @dataclass(frozen=True)
 class BackboneEntry:
-    """A backbone's entry in the table; build(n_features, settings, generator) makes an untrained one."""
+    """A backbone's entry in the table."""
 
     summary: str
+    """One line on what it is."""
     paper: str
+    """Where it was published."""
     config: type[Settings]
+    """Its settings."""
     build: Callable[[int, Any, torch.Generator], Backbone]
+    """build(n_features, settings, generator) makes an untrained one."""

@@ -17,12 +17,16 @@ from evergraph.config import Settings
 
 
 class GATConfig(Settings):
-    """Sizes of a GAT; `hidden` is the total width of the heads of the first layer."""
+    """Sizes of a GAT."""
 
     hidden: int = Field(256, ge=1, le=65_536)
+    """Total width of the heads of the first layer; a multiple of heads."""
     heads: int = Field(8, ge=1)
+    """Attention heads of the first layer."""
     dropout: float = Field(0.6, ge=0, lt=1)
+    """Share of inputs and attention coefficients that is left out in each training step."""
     slope: float = Field(0.2, ge=0)
+    """Of the LeakyReLU in the attention coefficients, below 0."""
 
     @model_validator(mode="after")
     def _heads_share_the_width(self) -> "GATConfig":

@@ -21,8 +21,11 @@ class GCNConfig(Settings):
     """
 
     hidden: int = Field(256, ge=1, le=65_536)
+    """Units of the hidden layer."""
     norm: Norm = Norm.SYMMETRIC
+    """How the features of neighbours are added up."""
     bias: bool = True
+    """Whether the layers add a bias."""
 
 
 class GCN(Backbone):

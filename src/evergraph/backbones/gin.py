@@ -17,6 +17,7 @@ class GINConfig(Settings):
     """Sizes of a GIN."""
 
     hidden: int = Field(256, ge=1, le=65_536)
+    """Units of each hidden layer."""
 
 
 class GIN(Backbone):

@@ -76,6 +76,7 @@ class Head(nn.Module):
 
     @property
     def n_classes(self) -> int:
+        """The classes so far."""
         return len(self.bias)
 
     def grow(self, count: int, generator: torch.Generator) -> None:

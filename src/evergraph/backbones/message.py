@@ -105,6 +105,7 @@ class NodeFeatures:
 
     @property
     def n_features(self) -> int:
+        """The number of features."""
         return int(self.values.shape[1])
 
     def tensor(self) -> Tensor:

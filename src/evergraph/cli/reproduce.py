@@ -14,7 +14,6 @@ from evergraph.cli.options import (
     ExecutorName,
     ExecutorOption,
     Features,
-    Jobs,
     Plugins,
     RayAddress,
     complete_settings,
@@ -47,7 +46,9 @@ def reproduce_command(
         str | None, typer.Option(help="One or several, separated by commas; default by target.")
     ] = None,
     fast: Annotated[bool, typer.Option("--fast", help="Minutes instead of hours, and marked as such.")] = False,
-    jobs: Jobs = CORES,
+    jobs: Annotated[
+        int, typer.Option("--jobs", min=1, help="Runs at the same time.", show_default="one for each core")
+    ] = CORES,
     executor: ExecutorOption = ExecutorName.LOCAL,
     ray_address: RayAddress = None,
     out: Annotated[Path, typer.Option(help="Folder of the runs; finished ones are used, not repeated.")] = Path(

@@ -32,32 +32,35 @@ Times: TypeAlias = NDArray[np.float64] | NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Graph:
-    """A graph with node features and integer labels; build it with `make_graph`, which validates.
-
-    adjacency: (n, n) CSR, entry (i, j) for an edge from i to j, int32 indices wherever they suffice.
-    features: (n, d), a float32 array or a float32 CSR array; None where the source has none.
-    labels: (n,) int64, never negative.
-    original_ids: (n,) int64, the row of each node in the source it was read from.
-    remarks: what a reader of a result on this graph must know (a stand-in, derived features).
-    times: (n,) when each node appeared, on any scale; int64 where float64 would round whole numbers; None where the
-    source does not say.
-    node_names: (n,) what the source calls each node; None where it does not name them.
-    """
+    """A graph with node features and integer labels; build it with `make_graph`, which validates."""
 
     adjacency: sparse.csr_array
+    """(n, n) CSR, entry (i, j) for an edge from i to j, int32 indices wherever they suffice."""
     features: Features | None
+    """(n, d), a float32 array or a float32 CSR array; None where the source has none."""
     labels: NDArray[np.int64]
+    """(n,) int64, never negative."""
     original_ids: NDArray[np.int64]
+    """(n,) int64, the row of each node in the source it was read from."""
     directed: bool = True
+    """Whether edges have a direction."""
     name: str = "graph"
+    """What tables and messages call it."""
     class_names: tuple[str, ...] | None = None
+    """What the source calls each class, by label."""
     feature_names: tuple[str, ...] | None = None
+    """What the source calls each feature."""
     remarks: tuple[str, ...] = ()
+    """What a reader of a result on this graph must know (a stand-in, derived features)."""
     times: Times | None = None
+    """(n,) when each node appeared, on any scale; int64 where float64 would round whole numbers; None where the
+    source does not say."""
     node_names: NDArray[np.str_] | None = None
+    """(n,) what the source calls each node; None where it does not name them."""
 
     @property
     def n_nodes(self) -> int:
+        """The number of nodes."""
         return int(self.adjacency.shape[0])
 
     @property
@@ -67,10 +70,12 @@ class Graph:
 
     @property
     def n_features(self) -> int:
+        """The number of features; 0 where there are none."""
         return 0 if self.features is None else int(self.features.shape[1])
 
     @property
     def classes(self) -> NDArray[np.int64]:
+        """The labels that occur, ascending."""
         return np.unique(self.labels)
 
     def subgraph(self, nodes: NDArray[np.int64]) -> "Graph":
@@ -140,7 +145,10 @@ def make_graph(
     times: ArrayLike | None = None,
     node_names: NDArray[np.str_] | None = None,
 ) -> Graph:
-    """A validated Graph, or DataError; `directed=None` compares the adjacency with its transpose."""
+    """A validated Graph, or DataError; `directed=None` compares the adjacency with its transpose.
+
+    The other arguments are the attributes of `Graph`.
+    """
     matrix = checked_adjacency(adjacency)
     n = int(matrix.shape[0])
     asymmetric = not directed and bool((matrix != matrix.T).nnz)

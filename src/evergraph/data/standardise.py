@@ -20,9 +20,13 @@ class Standardisation(Settings):
     """Which steps are done; all of them in the paper."""
 
     undirected: bool = True
+    """An edge counts in both directions."""
     unweighted: bool = True
+    """Every edge has weight 1."""
     no_self_loops: bool = True
+    """Edges from a node to itself are left out."""
     largest_component: bool = True
+    """Only the largest connected component is kept."""
 
 
 def standardise(graph: Graph, steps: Standardisation | None = None) -> Graph:

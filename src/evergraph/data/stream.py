@@ -58,26 +58,28 @@ class Task:
 
 @dataclass(frozen=True)
 class TaskView:
-    """What a learner sees of a task: the graph, and the labels of the training nodes; all others are HIDDEN.
-
-    classes: the class indices of this task, some of which may be known already; node_ids: the rows of the full
-    graph; train: rows of `graph`.
-    whole_potential: from rows of the full graph to its Hodge potential -Δ₀†Ā1 there, if there is a full graph.
-    classes_return: whether classes of this stream may come back in later tasks.
-    forgettable: whether nodes may have to be forgotten on request, by their node_ids.
-    """
+    """What a learner sees of a task: the graph, and the labels of the training nodes; all others are HIDDEN."""
 
     index: int
+    """The place of the task in the stream, from 0."""
     classes: tuple[int, ...]
+    """The class indices of this task, some of which may be known already."""
     graph: Graph
+    """The graph in which the task is learned."""
     node_ids: GlobalIds
+    """The rows of the full graph."""
     train: LocalIds
+    """The training nodes, rows of `graph`."""
     whole_potential: Callable[[GlobalIds], NDArray[np.float64]] | None = None
+    """From rows of the full graph to its Hodge potential -Δ₀†Ā1 there, if there is a full graph."""
     classes_return: bool = False
+    """Whether classes of this stream may come back in later tasks."""
     forgettable: bool = False
+    """Whether nodes may have to be forgotten on request, by their node_ids."""
 
     @property
     def train_labels(self) -> NDArray[np.int64]:
+        """The labels of the training nodes."""
         return self.graph.labels[self.train]
 
 

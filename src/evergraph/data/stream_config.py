@@ -47,31 +47,45 @@ class Arrival(Enum):
 
 
 class Remainder(Enum):
-    """What happens to the classes left over when the last task would not be full."""
+    """What happens to the classes left over when the last task would not be full.
+
+    DROP: they are left out. KEEP: they are a last, smaller task.
+    """
 
     DROP = "drop"
     KEEP = "keep"
 
 
 class StreamConfig(Settings):
-    """How a graph becomes a sequence of tasks.
-
-    arrival: when the nodes of a class arrive; steps: of arrival by time; blur: the share that arrives elsewhere.
-    inductive: validation and test nodes are not in the graph in which a task is learned.
-    """
+    """How a graph becomes a sequence of tasks."""
 
     setting: Setting = Setting.CLASS_IL
+    """Whether the task of a node is known when its class is predicted (task-il) or not (class-il)."""
     arrival: Arrival = Arrival.CLASSES
+    """When the nodes of a class arrive."""
     steps: int = Field(10, ge=1)
+    """The number of tasks of arrival by time."""
     blur: float = Field(0.3, ge=0, lt=1)
+    """The share of every class that arrives with other tasks, where arrival is blurry."""
     classes_per_task: int = Field(2, ge=1)
+    """New classes of each task."""
     class_order: ClassOrder | tuple[int | str, ...] = ClassOrder.LABEL
+    """The order in which the classes arrive: by label, by size with the largest first, at random, or a list of
+    them."""
     split: tuple[float, float, float] = (0.6, 0.2, 0.2)
+    """The shares of training, validation and test nodes of every class; they add up to 1."""
     min_class_size: int = Field(3, ge=3)
+    """Smaller classes are left out."""
     remainder: Remainder = Remainder.DROP
+    """What happens to the classes that are left over when the last task would not be full."""
     inter_task_edges: bool = False
+    """Learn in the graph of all nodes so far, with all its edges (whole-graph), instead of in each task's own
+    subgraph (task-graphs); --protocol sets it."""
     inductive: bool = False
+    """Validation and test nodes are not in the graph in which a task is learned."""
     preprocessing: Preprocessing = Preprocessing.ROW_L2
+    """How features are scaled: rows to sum 1 (row-l1) or length 1 (row-l2), or columns to mean 0 and deviation 1 on
+    the first task's training nodes (standard)."""
 
     @property
     def protocol(self) -> Protocol:

@@ -44,11 +44,19 @@ class Answer(NamedTuple):
 class ContinualClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Learns a graph that grows, batch by batch, in scikit-learn's manner.
 
-    method, backbone, budget, epochs, random_state: as in `evergraph run`; `settings` has all others by section.
-    holdout: the share of labelled nodes kept aside, for calibration and to see what is forgotten.
-    reject: the share of known nodes that may get no answer, so that nodes unlike anything learned get none;
-    reject_below: or the probability below which there is none. scale: numeric columns of tables get mean 0 and
-    deviation 1, by the first batch. numbers, categories: columns whose kind is not to be guessed.
+    Args:
+        method: Name of a method, as in `evergraph run`.
+        backbone: Name of a backbone, for methods that train one.
+        budget: Nodes kept of each class, for methods with a memory.
+        epochs: Passes over the training nodes of a batch, for methods that train.
+        random_state: Seed of everything that is drawn.
+        holdout: The share of labelled nodes kept aside, for calibration and to see what is forgotten.
+        reject: The share of known nodes that may get no answer, so that nodes unlike anything learned get none.
+        reject_below: Or the probability below which there is no answer.
+        scale: Numeric columns of tables get mean 0 and deviation 1, by the first batch.
+        numbers: Columns that are numbers, whatever they look like.
+        categories: Columns that are categories, whatever they look like.
+        settings: All other settings, by section.
     """
 
     _learned: Learned
@@ -293,6 +301,7 @@ class ContinualClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     @property
     def schema_(self) -> FeatureSchema:
+        """How columns become features."""
         return self._fitted.schema
 
     @property

@@ -9,49 +9,74 @@ from evergraph.estimator.held_out import Outcome
 
 
 class ClassAccuracy(Settings):
-    """A class on held-out nodes: how many were tested, the share that is right, the change since the last step."""
+    """A class on held-out nodes."""
 
     label: str | int
+    """The class."""
     nodes: int
+    """Held-out nodes that were tested."""
     accuracy: float
+    """The share that is right."""
     change: float | None = None
+    """The change since the last step; null where the class is new."""
 
 
 class Rejection(Settings):
-    """Answers withheld. below: the probability; share: of held-out nodes; accuracy: of those that were answered.
-
-    novel: nodes of classes that were new in this step; novel_share: of these, before they were learned.
-    """
+    """Answers withheld."""
 
     below: float
+    """The probability below which there is no answer."""
     share: float
+    """The share of held-out nodes without an answer."""
     accuracy: float
+    """The share of right answers among the others."""
     novel: int = 0
+    """Nodes of classes that were new in this step."""
     novel_share: float | None = None
+    """The share of these without an answer, before they were learned."""
 
 
 class Step(Settings):
     """One step in the life of a classifier: `learn`, `forget` or `merge`."""
 
     kind: str
+    """learn, forget or merge."""
     nodes: int
+    """Nodes of the batch."""
     labelled: int = 0
+    """Nodes with a label."""
     learned: int = 0
+    """Nodes that were learned."""
     held_out: int = 0
+    """Nodes that were kept aside."""
     known: int = 0
+    """Labelled nodes that were learned before."""
     edges: int = 0
+    """Edges of the batch."""
     weighted: bool = False
+    """Whether edges have weights."""
     directed: bool = False
+    """Whether edges have a direction."""
     new_classes: tuple[str | int, ...] = ()
+    """Classes that came for the first time."""
     returning_classes: tuple[str | int, ...] = ()
+    """Classes that came again."""
     classes: tuple[ClassAccuracy, ...] = ()
+    """Accuracy of every class that has held-out nodes."""
     accuracy: float | None = None
+    """Their mean; null where none was tested."""
     untested: int = 0
+    """Held-out nodes that are not in this graph."""
     rejection: Rejection | None = None
+    """Answers withheld; null where none are."""
     temperature: float | None = None
+    """Divisor of the logits that calibrates probabilities."""
     bytes: int = 0
+    """Bytes kept of the past."""
     seconds: float = 0.0
+    """Seconds that the step took."""
     remarks: tuple[str, ...] = ()
+    """What the person must know."""
 
 
 def class_accuracies(

@@ -30,15 +30,22 @@ MARGIN = 0.5
 
 @dataclass(frozen=True)
 class Candidate:
-    """A method on the data: AA and AF on validation nodes in the whole graph, in percent; bytes kept; seconds."""
+    """A method on the data; accuracies on validation nodes in the whole graph, in percent."""
 
     method: str
+    """Its name."""
     aa: float
+    """Average accuracy."""
     af: float
+    """Average forgetting."""
     kept_bytes: int
+    """Bytes kept of the past at the end."""
     seconds: float
+    """Seconds of learning."""
     needs_all_data: bool
+    """Whether it is given all past tasks again."""
     run_dir: str
+    """The folder of the run."""
 
 
 def recommend_configs(values: Mapping[str, Any], methods: Sequence[str] | None = None) -> list[RunConfig]:

@@ -15,17 +15,18 @@ from evergraph.hodge.solve import Preconditioner, Solution, certify, check_limit
 
 @dataclass(frozen=True, eq=False)
 class Decomposition:
-    """flow = gradient + curl + harmonic (m,), orthogonal in <X, Y> = sum_{i<j} w_ij X_ij Y_ij.
-
-    gradient = grad(potential), potential (n,) of mean zero on each component; curl = curl*(circulation),
-    circulation (t,) on the triangles; the harmonic part has neither divergence nor curl.
-    """
+    """flow = gradient + curl + harmonic (m,), orthogonal in <X, Y> = sum_{i<j} w_ij X_ij Y_ij."""
 
     gradient: Vector
+    """grad(potential)."""
     curl: Vector
+    """curl*(circulation)."""
     harmonic: Vector
+    """The rest, with neither divergence nor curl."""
     potential: Solution
+    """(n,), of mean zero on each component."""
     circulation: Solution
+    """(t,), on the triangles."""
 
 
 def hodge_decomposition(

@@ -18,9 +18,13 @@ class EdgeList:
     """
 
     n_nodes: int
+    """Nodes of the graph."""
     tail: NDArray[np.int64]
+    """The smaller end."""
     head: NDArray[np.int64]
+    """The larger end."""
     weight: Vector
+    """Of each edge."""
 
     def __len__(self) -> int:
         return len(self.tail)

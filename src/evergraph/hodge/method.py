@@ -24,6 +24,7 @@ class Method(Enum):
 BYTES_PER_ENTRY, BYTES_PER_DIRECTED_ENTRY = 60, 150
 """What MEMORY needs for each entry of the adjacency, with all copies; measured."""
 DEFAULT_MEMORY = 2_000_000_000
+"""Bytes that BLOCKS may use where none are given."""
 
 
 @dataclass(frozen=True)
@@ -31,8 +32,11 @@ class Solving:
     """How the potential of a graph is computed where a person may choose: see `hodge_potential`."""
 
     method: Method | None = None
+    """None for a choice by size."""
     memory: int = DEFAULT_MEMORY
+    """Bytes that BLOCKS may use besides vectors of the size of the nodes."""
     ranks: int | None = None
+    """Processes of PETSC; None for two."""
 
 
 def named_method(method: Method | str | None) -> Method | None:

@@ -27,6 +27,7 @@ class Orientation(Enum):
 
     @property
     def sign(self) -> float:
+        """-1 for PAPER, 1 for OPPOSITE."""
         return -1.0 if self is Orientation.PAPER else 1.0
 
 

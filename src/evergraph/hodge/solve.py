@@ -27,12 +27,16 @@ class Preconditioner(Enum):
 
 @dataclass(frozen=True, eq=False)
 class Solution:
-    """A solution (n,) with its certificate: the true relative residual, iterations, and whether it was met."""
+    """A solution with its certificate."""
 
     value: Vector
+    """(n,), the solution."""
     residual: float
+    """The true relative residual, computed once more at the end."""
     iterations: int
+    """How many were needed."""
     converged: bool
+    """Whether the accuracy asked for was met."""
 
 
 def solve_laplacian(

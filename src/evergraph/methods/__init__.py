@@ -49,3 +49,4 @@ METHODS: Registry[MethodEntry] = Registry(
     entry_type=MethodEntry,
     plugins="evergraph.methods",
 )
+"""Methods by name; `METHODS[name].build` makes a learner."""

@@ -49,18 +49,20 @@ SCOUT = 512
 
 
 class AnalyticConfig(Settings):
-    """width: features of each set of hops; hops: the sets to choose from; strengths: λ over tr(B)/D to choose from.
-
-    anchors: nodes of each class that are known again by a hash, for the choice; precision: of the kept sums.
-    rank: of the within-class scatter, a byte a number; 0 keeps the whole Gram matrix.
-    """
+    """The size of the random features, what is chosen from, and how the sums are kept."""
 
     width: int = Field(2048, ge=1)
+    """Random features of each set of hops."""
     hops: Literal["auto"] | tuple[HopSet, ...] = "auto"
+    """The sets of hops to choose from, such as [[2], [0, 1, 2]]; auto tries [0], [2], [0, 1] and [0, 1, 2]."""
     strengths: tuple[float, ...] = (1e-4, 1e-3, 1e-2, 1e-1, 3e-1)
+    """λ over tr(B)/D to choose from."""
     anchors: int = Field(64, ge=0)
+    """Nodes of each class that are known again by a hash, for the choice of hops and λ."""
     precision: Precision = Precision.EXACT
+    """How the Gram matrix is kept."""
     rank: int = Field(0, ge=0)
+    """Rank to which the within-class scatter is kept, a byte a number; 0 keeps the whole Gram matrix."""
 
     @model_validator(mode="after")
     def _low_rank_sums_have_one_precision(self) -> "AnalyticConfig":

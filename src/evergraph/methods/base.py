@@ -121,10 +121,15 @@ class NoSettings(Settings):
 
 @dataclass(frozen=True)
 class MethodEntry:
-    """A method's entry in the table; build(net, settings) makes the learner."""
+    """A method's entry in the table."""
 
     summary: str
+    """One line on what it does."""
     paper: str
+    """Where it was published."""
     config: type[Settings]
+    """Its settings."""
     build: Callable[[Net, Any], Learner]
+    """build(net, settings) makes the learner."""
     sees_past: bool = False
+    """Whether it is given all past tasks again, as joint is."""

@@ -20,13 +20,17 @@ from evergraph.watch import Watch
 
 
 class CaTConfig(DecoupledConfig):
-    """encoders, steps, width, feature_lr: of the condensation; budget: made-up rows of each class."""
+    """The condensation; the budget counts made-up rows of each class."""
 
     aggregation: Aggregation = Aggregation.SGC
     encoders: int = Field(100, ge=1)
+    """Random encoders in which made-up and real rows are matched, one after the other."""
     steps: int = Field(10, ge=1)
+    """Steps of the optimiser for each encoder."""
     width: int = Field(512, ge=1)
+    """Outputs of an encoder."""
     feature_lr: float = Field(1e-3, gt=0)
+    """Learning rate of the made-up features."""
 
 
 class CaT(Decoupled):

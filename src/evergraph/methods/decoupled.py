@@ -31,19 +31,23 @@ from evergraph.training.net import Net, Part
 
 
 class DecoupledConfig(BalanceConfig):
-    """budget: rows of each class; hidden: units of the MLP, which takes the place of the backbone.
-
-    aggregation, hops (L), alpha (α): how a neighbourhood is added up; projection: features are first mapped to so
-    many dimensions by a random matrix, 0 for none; precision: of the rows that are kept.
-    """
+    """How a neighbourhood is added up to a row, how rows are kept, and the MLP that takes the place of the
+    backbone."""
 
     budget: int = Field(60, ge=1)
+    """Rows kept of each class."""
     hidden: int = Field(256, ge=1, le=65_536)
+    """Units of the MLP, which takes the place of the backbone."""
     aggregation: Aggregation = Aggregation.APPNP
+    """How a neighbourhood is added up."""
     hops: int = Field(2, ge=1)
+    """L, how far a neighbourhood reaches."""
     alpha: float = Field(0.05, ge=0, le=1)
+    """α, the weight of a node's own features in ssgc and appnp."""
     projection: int = Field(0, ge=0)
+    """Features are first mapped to so many dimensions by a random matrix; 0 for none."""
     precision: Precision = Precision.INT8
+    """How the numbers of kept rows are stored."""
 
 
 class MLP(Backbone):

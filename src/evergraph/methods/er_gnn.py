@@ -34,14 +34,19 @@ class Moment(Enum):
 
 
 class ERGNNConfig(StorageConfig, BalanceConfig):
-    """budget: nodes of each class; space: where nodes are compared; moment: when they are chosen."""
+    """Which nodes are kept, when they are chosen and how they are stored."""
 
     storage: Storage = Storage.NODES
     budget: int = Field(60, ge=1)
+    """Nodes kept of each class."""
     score: NodeScore = NodeScore.MF
+    """What nodes are chosen by."""
     space: Space = Space.FEATURES
+    """Where nodes are compared: by their features, or by the model's hidden layer."""
     moment: Moment = Moment.AFTER
+    """When a task's nodes are chosen."""
     distance: float = Field(0.5, gt=0)
+    """Of cm: how close a node of another class must be to count."""
 
 
 class ERGNNCoverageConfig(ERGNNConfig):

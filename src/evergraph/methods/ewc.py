@@ -15,9 +15,10 @@ from evergraph.watch import Watch
 
 
 class EWCConfig(Settings):
-    """weight: λ of the penalty."""
+    """The weight of the past."""
 
     weight: float = Field(10_000.0, ge=0)
+    """λ of the penalty."""
 
 
 class EWC(Learner):

@@ -28,7 +28,9 @@ from evergraph.watch import Watch
 class FeatureScore(Enum):
     """What ranks the nodes of a class by their features.
 
-    GRAND_L1 sums absolute values, as the public code does.
+    GRAND: the norm of the gradient of a node's loss. GRAND_L1 sums absolute values, as the public code does.
+    MF: closest to the mean of the class. CM: fewest nodes of other classes within `distance`. RANDOM: chance.
+    NONE: the topology score alone decides.
     """
 
     GRAND = "grand"
@@ -42,7 +44,9 @@ class FeatureScore(Enum):
 class TopologyScore(Enum):
     """What ranks the nodes of a class by their place in the graph.
 
-    MISREAD reproduces a mistake of the public code, by which every node gets the potential of another node.
+    HPS: the Hodge potential. MISREAD reproduces a mistake of the public code, by which every node gets the
+    potential of another node. DEGREE: the number of neighbours. RANDOM: chance. NONE: the feature score alone
+    decides.
     """
 
     HPS = "hps"
@@ -56,16 +60,27 @@ class FTFERConfig(StorageConfig, BalanceConfig):
     """The paper's settings and all of its ablations."""
 
     budget: int = Field(60, ge=1)
+    """Nodes kept of each class."""
     beta: float = Field(0.5, ge=0, le=1)
+    """β, the weight of the topology score in the fused score; 1 - β is that of the feature score."""
     selection: Selection = Selection.DETERMINISTIC
+    """The nodes with the highest scores (det), or nodes drawn in proportion to the score (prob)."""
     feature_score: FeatureScore = FeatureScore.GRAND
+    """What ranks the nodes of a class by their features."""
     topology_score: TopologyScore = TopologyScore.HPS
+    """What ranks the nodes of a class by their place in the graph."""
     orientation: Orientation = Orientation.PAPER
+    """The sign of the Hodge potential score."""
     scope: Scope = Scope.TASK
+    """Whether topology scores use the task's graph or the whole graph."""
     space: Space = Space.FEATURES
+    """For mf and cm: where nodes are compared, by their features or by the model's hidden layer."""
     distance: float = Field(0.5, gt=0)
+    """Of cm: how close a node of another class must be to count."""
     snapshots: int = Field(1, ge=1)
+    """Moments of training over which the feature score is averaged; 1 is its end."""
     replay_weight: float = Field(1.0, ge=0)
+    """λ of loss + λ · replay loss."""
 
     @model_validator(mode="after")
     def _something_to_choose_by(self) -> "FTFERConfig":

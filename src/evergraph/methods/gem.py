@@ -38,11 +38,14 @@ class PastClasses(Enum):
 
 
 class GEMConfig(Settings):
-    """budget: nodes of each class in the memory; margin: lower bound of the multipliers of past gradients."""
+    """The memory, and the projection of gradients."""
 
     budget: int = Field(60, ge=1)
+    """Nodes of each class in the memory."""
     margin: float = Field(0.5, ge=0)
+    """Lower bound of the multipliers of past gradients."""
     past_classes: PastClasses = PastClasses.ALL
+    """Which classes are in a past task's loss."""
 
 
 class GEM(Learner):

@@ -17,10 +17,12 @@ from evergraph.watch import Watch
 
 
 class LwFConfig(Settings):
-    """weight: of the distillation loss; temperature: divisor of the logits."""
+    """The distillation."""
 
     weight: float = Field(1.0, ge=0)
+    """Weight of the distillation loss."""
     temperature: float = Field(2.0, gt=0)
+    """Divisor of the logits."""
 
 
 class LwF(Learner):

@@ -16,9 +16,10 @@ from evergraph.watch import Watch
 
 
 class MASConfig(Settings):
-    """weight: λ of the penalty."""
+    """The weight of the past."""
 
     weight: float = Field(10_000.0, ge=0)
+    """λ of the penalty."""
 
 
 class MAS(Learner):

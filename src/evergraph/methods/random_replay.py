@@ -10,10 +10,12 @@ from evergraph.training.net import Net
 
 
 class RandomReplayConfig(StorageConfig, BalanceConfig):
-    """budget: nodes of each class; replay_weight: λ of loss + λ · replay loss."""
+    """How many nodes are kept, how, and their weight in the loss."""
 
     budget: int = Field(60, ge=1)
+    """Nodes kept of each class."""
     replay_weight: float = Field(1.0, ge=0)
+    """λ of loss + λ · replay loss."""
 
 
 class RandomReplay(FTFER):

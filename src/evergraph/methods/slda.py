@@ -16,10 +16,12 @@ from evergraph.training.net import Net
 
 
 class SLDAConfig(MapConfig):
-    """shrinkage: the share of a multiple of the identity in the covariance."""
+    """The random map, and how the covariance is kept and shrunk."""
 
     shrinkage: float = Field(0.1, gt=0, le=1)
+    """The share of a multiple of the identity in the covariance."""
     precision: Precision = Precision.EXACT
+    """How the Gram matrix is kept."""
 
 
 class Discriminant(StatisticsLearner):

@@ -16,13 +16,18 @@ from evergraph.watch import Watch
 
 
 class SSMConfig(BalanceConfig):
-    """budget: centre nodes of each class; neighbour_budget: nodes stored beside them, for each class and hop."""
+    """How many nodes and neighbours are kept, and their weight in the loss."""
 
     budget: int = Field(60, ge=1)
+    """Centre nodes kept of each class."""
     neighbours: NeighbourStorage = NeighbourStorage.DEGREE
+    """Which neighbours are kept beside them."""
     neighbour_budget: int = Field(60, ge=1)
+    """Neighbours kept for each class and hop."""
     hops: int = Field(2, ge=1)
+    """How far neighbours may be from the centre nodes."""
     replay_weight: float = Field(1.0, ge=0)
+    """λ of loss + λ · replay loss."""
 
 
 class SSMRandomConfig(SSMConfig):

@@ -30,10 +30,12 @@ PORTION = 2**18
 
 
 class MapConfig(Settings):
-    """width: features of the random map; hops: which hops it adds up."""
+    """The random map whose outputs are summed."""
 
     width: int = Field(1024, ge=1)
+    """Features of the random map."""
     hops: HopSet = (0, 1, 2)
+    """Which hops it adds up."""
 
     @field_validator("hops")
     @classmethod

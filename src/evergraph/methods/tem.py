@@ -29,10 +29,12 @@ class Sampling(Enum):
 
 
 class TEMConfig(DecoupledConfig):
-    """sampling: which nodes are kept; replay_weight: λ of loss + λ · replay loss."""
+    """Which rows are kept, and their weight in the loss."""
 
     sampling: Sampling = Sampling.COVERAGE
+    """In proportion to what nodes of a class are drawn."""
     replay_weight: float = Field(1.0, ge=0)
+    """λ of loss + λ · replay loss."""
 
 
 class TEM(Decoupled):

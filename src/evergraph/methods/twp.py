@@ -24,11 +24,14 @@ SLOPE = 0.2
 
 
 class TWPConfig(Settings):
-    """loss_weight, topology_weight: λ_l and λ_t of the two importances; gradient_weight: β of ‖∇L‖₁."""
+    """The weights of the two importances and of the gradient."""
 
     loss_weight: float = Field(10_000.0, ge=0)
+    """λ_l, of the importance for past losses."""
     topology_weight: float = Field(10_000.0, ge=0)
+    """λ_t, of the importance for past topology."""
     gradient_weight: float = Field(0.01, ge=0)
+    """β of ‖∇L‖₁."""
 
 
 class TWP(Learner):

@@ -11,7 +11,10 @@ from evergraph.data.stream import TaskView
 
 
 class NeighbourStorage(Enum):
-    """Which neighbours of the chosen nodes are stored too."""
+    """Which neighbours of the chosen nodes are stored too.
+
+    RANDOM: drawn uniformly. DEGREE: drawn in proportion to their own number of neighbours. NONE: no neighbours.
+    """
 
     NONE = "none"
     RANDOM = "random"

@@ -38,15 +38,16 @@ class Storage(Enum):
 
 
 class StorageConfig(Settings):
-    """storage: what is kept of the chosen nodes; the rest: which neighbours, how many for each class and hop.
-
-    neighbours: with storage=subgraph, any but none stores neighbours too; with storage=neighbours, none is degree.
-    """
+    """What is kept of the chosen nodes, and which neighbours with them."""
 
     storage: Storage = Storage.SUBGRAPH
+    """What is kept of the chosen nodes of a task."""
     neighbours: NeighbourStorage = NeighbourStorage.NONE
+    """Which neighbours are kept too; with storage=subgraph any but none, with storage=neighbours none is degree."""
     neighbour_budget: int = Field(60, ge=1)
+    """Neighbours kept for each class and hop."""
     hops: int = Field(1, ge=1)
+    """How far neighbours may be from the chosen nodes."""
 
     @model_validator(mode="after")
     def _neighbours_are_stored_with_edges(self) -> "StorageConfig":
@@ -67,6 +68,7 @@ class StorageConfig(Settings):
 
 
 def empty_buffer(storage: Storage) -> Buffer:
+    """The buffer that goes with a storage."""
     return IdBuffer() if storage is Storage.IDS else ReplayBuffer()
 
 

@@ -15,30 +15,38 @@ class ProjectionSettings(Settings):
     """The settings of a projection, besides the run."""
 
     seed: int = Field(ge=0, lt=2**32)
+    """Of t-SNE and of the sample of nodes."""
     perplexity: float = Field(gt=0)
+    """Of t-SNE."""
     most_nodes: int = Field(ge=2)
+    """More test nodes than these are sampled, stratified by class."""
 
 
 class Projection(Settings):
-    """Coordinates of test nodes, and two measures of class separation in the hidden layer itself.
-
-    test_nodes: their number; more than settings.most_nodes are sampled, stratified by class.
-    classes: label and name of each class, in order of arrival; labels, x, y: one for each projected node.
-    silhouette: mean of (b - a) / max(a, b), with a, b the mean distances to the own and the nearest other class.
-    agreement: the share of a node's ten nearest neighbours with its class, mean over the projected nodes.
-    """
+    """Coordinates of test nodes, and two measures of class separation in the hidden layer itself."""
 
     method: str
+    """Name of the method."""
     backbone: str
+    """Name of the backbone."""
     settings: ProjectionSettings
+    """How the projection was made."""
     scikit_learn: str
+    """Version of scikit-learn."""
     test_nodes: int
+    """Test nodes of the run."""
     classes: tuple[tuple[int, str], ...]
+    """Label and name of each class, in order of arrival."""
     silhouette: float | None
+    """Mean of (b - a) / max(a, b), with a, b the mean distances to the own and the nearest other class."""
     agreement: float
+    """The share of a node's ten nearest neighbours with its class, mean over the projected nodes."""
     labels: tuple[int, ...] = Field(min_length=1)
+    """Label of each projected node."""
     x: tuple[float, ...]
+    """First coordinate of each."""
     y: tuple[float, ...]
+    """Second coordinate of each."""
 
     @model_validator(mode="after")
     def _every_node_has_a_place_and_a_class(self) -> "Projection":

@@ -30,37 +30,65 @@ K = TypeVar("K")
 
 
 class SmallRecord(BaseModel):
-    """A finished run; accuracies in percent. `config` and `changed` are those of evergraph.runs.record.Record."""
+    """A finished run as the lines of results/*.json have it; accuracies in percent, rounded to four decimals in
+    files."""
 
     model_config = ConfigDict(frozen=True, strict=True, extra="ignore", allow_inf_nan=False)
 
     schema_version: int = Field(1, ge=1, le=SCHEMA_VERSION)
+    """Version of the list of fields of the run's record."""
     config: dict[str, dict[str, Any]]
+    """All settings, by section."""
     changed: list[str] | None = None
+    """Dotted names of the settings that differ from their defaults."""
     data: DataRecord
+    """What the run learned from, without its fingerprint."""
     versions: dict[str, str]
+    """What the bits may depend on besides settings: versions, torch's threads, code of plug-ins."""
     aa: float
+    """Average accuracy, in the protocol of the run."""
     af: float
+    """Average forgetting, in the protocol of the run."""
     aa_local: float | None = None
+    """AA tested in each task's own graph; null where the run was not."""
     af_local: float | None = None
+    """AF tested in each task's own graph."""
     aa_global: float | None = None
+    """AA tested in the whole graph known by then; null where the run was not."""
     af_global: float | None = None
+    """AF tested in the whole graph known by then."""
     matrix: list[list[float | None]] = Field(min_length=1)
+    """Accuracy on each task (column) after each task (row); null above the diagonal."""
     matrix_local: list[list[float | None]] | None = None
+    """The same, tested in each task's own graph."""
     matrix_global: list[list[float | None]] | None = None
+    """The same, tested in the whole graph known by then."""
     so_far_local: SoFar | None = None
+    """Accuracy on all test nodes so far, tested in each task's own graph."""
     so_far_global: SoFar | None = None
+    """The same, tested in the whole graph known by then."""
     learning_accuracy: float
+    """Mean accuracy on each task right after it was learned."""
     per_class: list[float | None] = Field(min_length=1)
+    """Accuracy on each class at the end, in order of arrival."""
     plain: Averages
+    """AA and AF with every node counting alike."""
     val: Averages
+    """AA and AF on validation nodes."""
     seconds: dict[str, float]
+    """Seconds of the clock, by phase."""
     processor_seconds: dict[str, float] = {}
+    """Seconds of the processor, by phase."""
     memory: MemoryUsage
+    """What is kept of the past at the end."""
     peak_bytes: int
+    """Most resident memory of the process, in bytes; 0 where the platform does not say."""
     finished: str = ""
+    """When the run ended, in UTC; not in files of records."""
     batches: str | None = None
+    """full or sampled, with their sizes; left out where full."""
     projection: Projection | None = None
+    """Test nodes in two dimensions, where somebody has asked for them."""
 
     @field_validator("config")
     @classmethod

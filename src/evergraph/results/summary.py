@@ -21,31 +21,37 @@ class Averages(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     aa: float
+    """Average accuracy after the last task."""
     af: float
+    """Average forgetting: final minus just-learned accuracy, mean over the tasks before the last."""
 
     @classmethod
     def of(cls, matrix: metrics.AccuracyMatrix) -> "Averages":
+        """Those of an accuracy matrix."""
         return cls(aa=metrics.average_accuracy(matrix) * 100, af=metrics.average_forgetting(matrix) * 100)
 
 
 class SoFar(BaseModel):
-    """Accuracy in percent on all test nodes so far, whatever task they arrived in.
-
-    plain, balanced: after each task, every node or every class counting alike; area_*: under these curves;
-    class_forgetting: final minus best of each class, None where it has no test nodes; forgetting: the mean.
-    """
+    """Accuracy in percent on all test nodes so far, whatever task they arrived in."""
 
     model_config = ConfigDict(frozen=True)
 
     plain: list[float]
+    """After each task, every node counting alike."""
     balanced: list[float]
+    """After each task, every class counting alike."""
     area_plain: float
+    """Under the curve of plain."""
     area_balanced: float
+    """Under the curve of balanced."""
     class_forgetting: list[float | None]
+    """Final minus best of each class; null where it has no test nodes."""
     forgetting: float
+    """Their mean."""
 
     @classmethod
     def of(cls, counts: metrics.Counts) -> "SoFar":
+        """Those of the counts of a split."""
         plain, balanced = counts.plain_so_far() * 100, counts.balanced_so_far() * 100
         lost = metrics.forgetting_from_best(counts.per_class())
         return cls(
@@ -59,39 +65,60 @@ class SoFar(BaseModel):
 
 
 class Summary(BaseModel):
-    """A finished run; accuracies in percent, not rounded, class-balanced on test nodes unless named otherwise.
-
-    local: tested in each task's own graph; global: in the whole graph known by then; None where a run was not.
-    batches: full or sampled, with their sizes; None where nothing is trained, and unknown in runs of before.
-    """
+    """A finished run; accuracies in percent, not rounded, class-balanced on test nodes unless named otherwise."""
 
     model_config = ConfigDict(frozen=True)
 
     aa: float
+    """Average accuracy, in the protocol of the run."""
     af: float
+    """Average forgetting, in the protocol of the run."""
     protocol: str
+    """How the run learned: task-graphs or whole-graph."""
     aa_local: float | None
+    """AA tested in each task's own graph; null where the run was not."""
     af_local: float | None
+    """AF tested in each task's own graph."""
     aa_global: float | None
+    """AA tested in the whole graph known by then; null where the run was not."""
     af_global: float | None
+    """AF tested in the whole graph known by then."""
     matrix: list[list[float | None]]
+    """Accuracy on each task (column) after each task (row); null above the diagonal."""
     matrix_local: list[list[float | None]] | None
+    """The same, tested in each task's own graph."""
     matrix_global: list[list[float | None]] | None
+    """The same, tested in the whole graph known by then."""
     aa_curve: list[float]
+    """Average accuracy after each task."""
     so_far: SoFar
+    """Accuracy on all test nodes so far."""
     so_far_local: SoFar | None
+    """The same, tested in each task's own graph."""
     so_far_global: SoFar | None
+    """The same, tested in the whole graph known by then."""
     learning_accuracy: float
+    """Mean accuracy on each task right after it was learned."""
     backward_transfer: float
+    """The same number as AF, under the name of the transfer literature."""
     per_class: list[float | None]
+    """Accuracy on each class at the end, in order of arrival; null where it has no test nodes."""
     plain: Averages
+    """AA and AF with every node counting alike."""
     val: Averages
+    """AA and AF on validation nodes."""
     seconds: dict[str, float]
+    """Seconds of the clock, by phase."""
     processor_seconds: dict[str, float]
+    """Seconds of the processor, by phase."""
     memory: MemoryUsage
+    """What is kept of the past at the end."""
     peak_bytes: int
+    """Most resident memory of the process, in bytes; 0 where the platform does not say."""
     batches: str | None
+    """full or sampled, with their sizes; null where nothing is trained, and unknown in runs of before."""
     remarks: list[str]
+    """What a reader should know of data and run."""
 
 
 def summarise(record: Record) -> Summary:

@@ -23,8 +23,11 @@ class SeedConfig(Settings):
     """Where each kind of randomness starts."""
 
     split: int = Field(0, ge=0)
+    """Of the split into training, validation and test nodes."""
     order: int = Field(0, ge=0)
+    """Of the order of the classes, where stream.class_order is random, and of what blurry arrival spreads."""
     init: int = Field(0, ge=0)
+    """Of the parameters at the start, and of everything drawn while learning."""
 
 
 @dataclass(frozen=True)

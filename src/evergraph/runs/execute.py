@@ -39,10 +39,12 @@ NOT_AS_WRITTEN = (ValueError, TypeError, LookupError, AttributeError, Arithmetic
 
 @dataclass(frozen=True)
 class RunResult:
-    """A finished run: its folder and what record.json says."""
+    """A finished run."""
 
     folder: Path
+    """Where its files are."""
     record: Record
+    """What record.json says."""
 
 
 def run(
@@ -54,7 +56,16 @@ def run(
     watch: Watch | None = None,
     on_message: Callable[[str], None] = lambda message: None,
 ) -> RunResult:
-    """Do a run, or with `resume` continue the one of this configuration below `out`; nothing is done twice."""
+    """Do a run, or with `resume` continue the one of this configuration below `out`; nothing is done twice.
+
+    Args:
+        config: All settings.
+        out: The folder in which the run gets its folder.
+        data_dir: The folder to look for data files in first.
+        resume: Continue an interrupted run of these settings; a finished one is returned as it is.
+        watch: What is told of progress and keeps the times.
+        on_message: What is told of remarks to the user.
+    """
     if not isinstance(config, RunConfig):
         raise ConfigError(f"a RunConfig is wanted, got {config!r} instead; RunConfig.from_values makes one")
     out = Path(out)

@@ -20,22 +20,30 @@ class _Part(BaseModel):
 
 
 class DataRecord(_Part):
-    """What a run learned from: counts, remarks, and a fingerprint of the data as they were learned.
-
-    source: SHA-256 of the files behind a graph named by its path, None for data sets; see `source_digest`.
-    """
+    """What a run learned from: counts, remarks, and a fingerprint of the data as they were learned."""
 
     name: str
+    """Name of the data set, or path of the graph."""
     nodes: int
+    """Nodes of the graph, after standardisation."""
     edges: int
+    """Its edges."""
     features: int
+    """Features of a node."""
     tasks: int
+    """Tasks of the stream."""
     class_order: list[int] = []
+    """Labels in the order in which the classes arrive."""
     class_names: list[str] | None = None
+    """Names of the classes in that order; null where they have none."""
     remarks: list[str]
+    """What a reader of the results should know of the data."""
     messages: list[str] = []
+    """What was left out while the stream was made."""
     fingerprint: str | None = None
+    """SHA-256 of edges, labels, features and times; a run is only resumed on the same."""
     source: str | None = None
+    """SHA-256 of the files behind a graph named by its path, null for data sets; see `source_digest`."""
 
     def same_as(self, other: "DataRecord") -> bool:
         """Whether both are the same data, whatever the files look like in which they are."""
@@ -43,16 +51,18 @@ class DataRecord(_Part):
 
 
 class BatchRecord(_Part):
-    """How tasks are trained: batches of `size` nodes with `fanout` sampled neighbours, or full ones (size None).
-
-    automatic: whether that was chosen by the estimate full_bytes against the budget, both in bytes.
-    """
+    """How tasks are trained: on all nodes at a time, or in batches with sampled neighbours."""
 
     size: int | None = None
+    """Nodes of a batch; null for all of them."""
     fanout: list[int] = []
+    """Sampled neighbours of a node in the loss, and of each of those."""
     automatic: bool = True
+    """Whether that was chosen by the estimate against the budget."""
     full_bytes: int = 0
+    """Estimated memory of a step on all nodes, in bytes."""
     budget: int = 0
+    """The budget of memory, in bytes."""
 
     def __str__(self) -> str:
         if self.size is None:
@@ -61,50 +71,63 @@ class BatchRecord(_Part):
 
 
 class TaskRecord(_Part):
-    """What one finished task yielded: correct predictions of each cell so far, by split.
-
-    correct: in the protocol of the run; correct_in: in the others, by protocol.
-    """
+    """What one finished task yielded."""
 
     data: DataRecord
+    """What the run learns from."""
     correct: dict[str, list[int]]
+    """Correct predictions of each cell so far, by split, in the protocol of the run."""
     correct_in: dict[str, dict[str, list[int]]] = {}
+    """The same in the other protocols, by protocol."""
     seconds: dict[str, float]
+    """Seconds of the clock, by phase."""
     processor_seconds: dict[str, float] = {}
+    """Seconds of the processor, by phase."""
     memory: MemoryUsage
+    """What is kept of the past after the task."""
     peak_bytes: int
+    """Most resident memory of the process so far, in bytes."""
     finished: str
+    """When the task ended, in UTC."""
     batches: BatchRecord | None = None
+    """How the task was trained; null where nothing is trained."""
 
 
 class Record(_Part):
-    """A finished run.
-
-    config: all settings; changed: the dotted names of those that differ from their defaults (None in version 1).
-    first_class: the first new class of each task and, last, the number of classes. A cell is a task and one of its
-    classes; cells: (task, class) of each, ascending; None where classes do not come back: then a cell is a class.
-    total: nodes of each cell, by split; correct: for each task learned the correct predictions of each cell so far,
-    by split, in the protocol of the run; correct_in: the same in other protocols, by name. seconds of the clock and
-    of the processor, by phase. correct_in and processor_seconds are empty in records of before. batches: None where
-    nothing is trained, and in records of before, when all batches were full.
-    """
+    """A finished run. A cell is a task and one of its classes; where classes do not come back, a class."""
 
     schema_version: int = Field(1, ge=1)
+    """Version of this list of fields; 1 in files without it."""
     config: dict[str, dict[str, Any]]
+    """All settings, by section."""
     changed: list[str] | None = None
+    """Dotted names of the settings that differ from their defaults; null in version 1."""
     versions: dict[str, str]
+    """What the bits may depend on besides settings: versions, torch's threads, code of plug-ins."""
     data: DataRecord
+    """What the run learned from."""
     first_class: list[int]
+    """The first new class of each task and, last, the number of classes."""
     cells: list[tuple[int, int]] | None = None
+    """(task, class) of each cell, ascending; null where classes do not come back."""
     total: dict[str, list[int]]
+    """Nodes of each cell, by split (val, test)."""
     correct: dict[str, list[list[int]]]
+    """For each task learned, correct predictions of each cell so far, by split, in the protocol of the run."""
     correct_in: dict[str, dict[str, list[list[int]]]] = {}
+    """The same in other protocols, by protocol; empty in records of before."""
     seconds: list[dict[str, float]]
+    """Seconds of the clock of each task, by phase."""
     processor_seconds: list[dict[str, float]] = []
+    """Seconds of the processor of each task, by phase; empty in records of before."""
     memory: list[MemoryUsage]
+    """What is kept of the past after each task."""
     peak_bytes: int
+    """Most resident memory of the process, in bytes; 0 where the platform does not say."""
     finished: str = ""
+    """When the run ended, in UTC."""
     batches: BatchRecord | None = None
+    """How tasks were trained; null where nothing is trained, and in records of before, when all were full."""
 
     @model_validator(mode="after")
     def _counts_fit(self) -> "Record":

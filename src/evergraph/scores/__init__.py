@@ -16,3 +16,4 @@ SCORES: Registry[ScoreEntry] = Registry(
     entry_type=ScoreEntry,
     plugins="evergraph.scores",
 )
+"""Scores by name; `SCORES[name].score` is the function."""

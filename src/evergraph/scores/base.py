@@ -30,19 +30,24 @@ class Scope(Enum):
 
 @dataclass(frozen=True)
 class ScoreContext:
-    """The arguments of a score. `net` has learned the task; `rng` is the only source of randomness.
-
-    orientation, scope, solving: of the Hodge potential; space, distance: of scores that compare nodes.
-    """
+    """The arguments of a score."""
 
     task: TaskView
+    """The task whose training nodes are scored."""
     net: Net
+    """The model, which has learned the task."""
     rng: np.random.Generator
+    """The only source of randomness."""
     orientation: Orientation = Orientation.PAPER
+    """Of the Hodge potential: its sign."""
     space: Space = Space.FEATURES
+    """Of scores that compare nodes: where."""
     distance: float = 0.5
+    """Of scores that compare nodes: how near is near."""
     scope: Scope = Scope.TASK
+    """Of the Hodge potential: in which graph."""
     solving: Solving = field(default_factory=Solving)
+    """Of the Hodge potential: how it is computed."""
 
     def vectors(self) -> Features:
         """The training nodes as points: their features, or the input of the model's head."""
@@ -55,10 +60,12 @@ class ScoreContext:
 
 @dataclass(frozen=True)
 class NodeScores:
-    """value: (training nodes,) float64, finite, higher is kept first; certificate: how exact it is, if known."""
+    """The scores of a task's training nodes."""
 
     value: NDArray[np.float64]
+    """(training nodes,) float64, finite, higher is kept first."""
     certificate: Mapping[str, Any] = field(default_factory=dict)
+    """How exact it is, if known."""
 
 
 Score = Callable[[ScoreContext], NodeScores]
@@ -69,7 +76,12 @@ class ScoreEntry:
     """A score's entry in the table."""
 
     summary: str
+    """One line on what it measures."""
     paper: str
+    """Where it was published."""
     score: Score
+    """From a ScoreContext to NodeScores."""
     needs_model: bool = False
+    """Whether it looks at a trained model."""
     needs_features: bool = False
+    """Whether it looks at features."""

@@ -36,29 +36,32 @@ class Duplicates(Enum):
 
 @dataclass(frozen=True)
 class Batch:
-    """Nodes and edges that arrive together; what is not encoded yet stays as the person has it.
-
-    ids: (n,) int64 or text, each once. labels: (n,) objects, None where a label is missing.
-    times: (n,) numbers, None where there are none. adjacency: (n, n) CSR, float32.
-    attributes: a table of columns by name, numbers without names, or None.
-    left_out: columns that are no attributes, and why. remarks: what the person must know.
-    named: whether ids say which node it is in every batch; row numbers do not.
-    column_names: of attributes that are encoded already, as those of a graph folder.
-    """
+    """Nodes and edges that arrive together; what is not encoded yet stays as the person has it."""
 
     ids: NDArray[Any]
+    """(n,) int64 or text, each once."""
     labels: NDArray[np.object_]
+    """(n,) objects, None where a label is missing."""
     adjacency: sparse.csr_array
+    """(n, n) CSR, float32."""
     attributes: Table | Features | None
+    """A table of columns by name, numbers without names, or None."""
     times: NDArray[np.float64] | NDArray[np.int64] | None = None
+    """(n,) numbers, None where there are none."""
     directed: bool = False
+    """Whether edges have a direction."""
     left_out: Mapping[str, str] = field(default_factory=dict)
+    """Columns that are no attributes, and why."""
     remarks: tuple[str, ...] = ()
+    """What the person must know."""
     named: bool = True
+    """Whether ids say which node it is in every batch; row numbers do not."""
     column_names: tuple[str, ...] | None = None
+    """Of attributes that are encoded already, as those of a graph folder."""
 
     @property
     def n_nodes(self) -> int:
+        """The number of nodes."""
         return len(self.ids)
 
     @property

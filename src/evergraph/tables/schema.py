@@ -28,19 +28,20 @@ Column: TypeAlias = NumberColumn | FlagColumn | CategoryColumn
 
 
 class FeatureSchema(Settings):
-    """Columns by name, in the order of their features; or the number of columns without names.
-
-    columns: what is used; left_out: the other columns of the first batch, and why.
-    width: of numbers that are taken as given; None where columns are encoded by name. names: theirs, if known.
-    sparse: whether features are CSR.
-    """
+    """Columns by name, in the order of their features; or the number of columns without names."""
 
     version: Literal[1] = 1
+    """Of this format."""
     columns: tuple[Column, ...] = ()
+    """What is used."""
     left_out: dict[str, str] = Field(default_factory=dict)
+    """The other columns of the first batch, and why."""
     width: int | None = Field(None, ge=1)
+    """Of numbers that are taken as given; None where columns are encoded by name."""
     names: tuple[str, ...] | None = None
+    """Names of numbers that are taken as given, if known."""
     sparse: bool = False
+    """Whether features are CSR."""
 
     @model_validator(mode="after")
     def _is_consistent(self) -> "FeatureSchema":
@@ -104,6 +105,7 @@ class FeatureSchema(Settings):
 
     @property
     def n_features(self) -> int:
+        """The number of features that `encode` makes."""
         return self.width if self.width is not None else len(self.feature_names)
 
     @property
@@ -223,6 +225,7 @@ class FeatureSchema(Settings):
         return "; ".join(parts)
 
     def to_json(self) -> str:
+        """The schema as JSON text."""
         return self.model_dump_json()
 
     @classmethod

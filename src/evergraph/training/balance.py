@@ -23,10 +23,12 @@ class Balance(Enum):
 
 
 class BalanceConfig(Settings):
-    """balance: between classes with many and with few nodes in the loss; tau: τ of balance=logit."""
+    """How much classes with many and with few nodes count in the loss."""
 
     balance: Balance = Balance.WEIGHT
+    """What evens out classes with many and with few nodes in the loss."""
     tau: float = Field(1.0, ge=0)
+    """τ of balance=logit."""
 
     def node_weights(
         self, labels: NDArray[np.int64], scale: float, sizes: NDArray[np.int64] | None = None

@@ -45,21 +45,25 @@ Fanout = Annotated[int, Field(ge=1)]
 
 
 class TrainConfig(Settings):
-    """The optimiser's settings; the defaults are the paper's. threads = 0 uses every core.
-
-    batch: all training nodes in every step (full), so many of them in a step with a sample of their neighbours, or
-    (auto) full where that fits into the budget of memory, else sampled. fanout: sampled neighbours of a node in the
-    loss, and of each of those.
-    """
+    """The optimiser's settings; the defaults are the paper's."""
 
     epochs: int = Field(200, ge=1)
+    """Passes over the training nodes of each task."""
     lr: float = Field(0.005, gt=0)
+    """Learning rate of Adam."""
     weight_decay: float = Field(5e-4, ge=0)
+    """Added to the gradient: this times the parameters."""
     class_losses: ClassLosses = ClassLosses.SUM
+    """How the mean losses of a batch's classes are combined."""
     device: str = "cpu"
+    """Where torch computes, such as cpu or cuda:0."""
     threads: int = Field(0, ge=0, le=1024)
+    """Threads of torch; 0 uses every core."""
     batch: BatchSetting = AUTO
+    """All training nodes in every step (full), so many of them in a step with a sample of their neighbours, or
+    (auto) full where that fits into the budget of memory, else sampled."""
     fanout: tuple[Fanout, Fanout] = (15, 10)
+    """Sampled neighbours of a node in the loss, and of each of those."""
 
     @field_validator("batch", mode="before")
     @classmethod

@@ -95,6 +95,7 @@ class Net:
 
     @property
     def n_classes(self) -> int:
+        """The classes so far."""
         return len(self.task_of_class)
 
     def plan(self, sizes: Sequence[GraphSize], classes: int | None = None) -> BatchPlan:

@@ -45,9 +45,13 @@ class DatasetConfig(Settings):
     """Which graph: the name of a data set or the path of a file, and how it is read."""
 
     name: Annotated[str, AfterValidator(usable_path)] = "digits"
+    """Name of a data set, or path of a graph file or a graph folder."""
     features: str | None = None
+    """Features that are derived from the graph in place of its own: spectral:D or degree."""
     options: dict[str, Any] = Field(default_factory=dict)
+    """Options of this data set; graph files have those of a graph file."""
     standardise: Standardisation = Standardisation()
+    """Which steps of standardisation are done."""
 
 
 DATASETS: Registry[DatasetEntry] = Registry(
@@ -59,6 +63,7 @@ DATASETS: Registry[DatasetEntry] = Registry(
     entry_type=DatasetEntry,
     plugins="evergraph.datasets",
 )
+"""Data sets by name; `load_dataset` loads one."""
 
 
 def is_path(name_or_path: str) -> bool:
@@ -92,8 +97,15 @@ def load_dataset(
 ) -> Graph:
     """A data set or a graph file, loaded, standardised (all four steps unless others are given), with its features.
 
-    `features` ("spectral:64", "degree") replaces the features by ones derived from the standardised graph; a data
-    set that never has any says by itself how they are derived.
+    Args:
+        name_or_path: Name of a data set, or path of a graph file or a graph folder.
+        options: Options of the data set or of graph files.
+        data_dir: The folder to look for data files in first.
+        features: "spectral:64" or "degree" replaces the features by ones derived from the standardised graph; a
+            data set that never has any says by itself how they are derived.
+        standardisation: Which steps of standardisation are done.
+        progress: Show the progress of downloads.
+        download: Whether missing files may be downloaded.
     """
     features = features or derived_features(name_or_path)
     derived = DerivedFeatures.parse(features) if features is not None else None

@@ -11,7 +11,8 @@ from evergraph.data.graph import Graph, adjacency_from_edges, make_graph
 class DigitsOptions(Settings):
     """The options of the graph."""
 
-    neighbours: int = Field(default=10, ge=1, le=1796, description="nearest images that every image is joined to")
+    neighbours: int = Field(default=10, ge=1, le=1796)
+    """Nearest images that every image is joined to."""
 
 
 def load(options: DigitsOptions, _locate: Locate) -> Graph:

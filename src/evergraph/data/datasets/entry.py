@@ -36,25 +36,29 @@ class NoOptions(Settings):
 
 @dataclass(frozen=True)
 class DatasetEntry:
-    """A data set by name.
-
-    load: (options, locate) -> Graph, as the source has it, before standardisation.
-    stand_in: the data set that this one stands in for, None where it is itself.
-    counts: (nodes, directed adjacency entries) after standardisation, where the paper states them.
-    budget: the default number of replayed nodes per class.
-    derived: how features are derived by default, for a source that never has any (`spectral:64`).
-    local: whether its files have no upstream address and must be put into a data folder.
-    """
+    """A data set by name."""
 
     name: str
+    """Its name in the table."""
     summary: str
+    """One line on what it is."""
     citation: str
+    """Where it comes from."""
     load: Callable[[Any, Locate], Graph]
+    """(options, locate) -> Graph, as the source has it, before standardisation."""
     files: tuple[RemoteFile, ...] = ()
+    """The files that it needs."""
     licence: str | None = None
+    """The licence of the data, None where none is stated."""
     options: type[BaseModel] = NoOptions
+    """The settings of the loader."""
     stand_in: str | None = None
+    """The data set that this one stands in for, None where it is itself."""
     counts: tuple[int, int] | None = None
+    """(nodes, directed adjacency entries) after standardisation, where the paper states them."""
     budget: int = 60
+    """The default number of replayed nodes per class."""
     derived: str | None = None
+    """How features are derived by default, for a source that never has any (`spectral:64`)."""
     local: bool = False
+    """Whether its files have no upstream address and must be put into a data folder."""

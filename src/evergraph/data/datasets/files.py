@@ -27,22 +27,28 @@ def _usable(path: Path) -> Path:
 
 
 class FileOptions(Settings):
-    """How a file is read: the node table of an edge list, its columns, direction and repeated edges.
-
-    ignore: columns that are no features; numbers, categories: columns whose kind is not to be guessed.
-    scale: numbers get mean 0 and deviation 1.
-    """
+    """How a graph file is read: the node table of an edge list, its columns, direction and repeated edges."""
 
     nodes: Annotated[Path, AfterValidator(_usable)] | None = None
+    """The node table of an edge list; without it, the one beside it whose name has nodes for edges."""
     directed: bool = True
+    """Whether a listed edge has a direction."""
     duplicates: Duplicates = Duplicates.ERROR
+    """What happens to an edge that is listed more than once: an error, or merged to one."""
     id_column: str | None = None
+    """Column of the node ids."""
     label_column: str | None = None
+    """Column of the classes."""
     time_column: str | None = None
+    """Column of the times at which nodes arrive."""
     ignore: tuple[str, ...] = ()
+    """Columns that are no features."""
     numbers: tuple[str, ...] = ()
+    """Columns that are numbers, whatever they look like."""
     categories: tuple[str, ...] = ()
+    """Columns that are categories, whatever they look like."""
     scale: bool = True
+    """Numbers get mean 0 and deviation 1."""
 
 
 NO_EDGES = "add a row for each edge"

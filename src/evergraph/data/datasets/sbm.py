@@ -17,17 +17,29 @@ class SbmOptions(Settings):
     """The settings of the generator; the same options give the same graph, bit by bit."""
 
     nodes: int = Field(default=2000, ge=2, le=2**31 - 2)
-    mean_degree: float = Field(default=10.0, gt=0, description="adjacency entries per node")
+    """Number of nodes."""
+    mean_degree: float = Field(default=10.0, gt=0)
+    """Adjacency entries per node."""
     classes: int = Field(default=10, ge=1)
+    """Number of classes."""
     features: int = Field(default=32, ge=1)
-    words: int = Field(default=0, ge=0, description="features that a node has, all 1; 0 for dense features")
-    homophily: float = Field(default=0.8, ge=0, le=1, description="the fraction of edges inside a class")
-    imbalance: float = Field(default=1.0, ge=1, description="size of the largest class over that of the smallest")
+    """Number of features."""
+    words: int = Field(default=0, ge=0)
+    """Features that a node has, all 1; 0 for dense features."""
+    homophily: float = Field(default=0.8, ge=0, le=1)
+    """The fraction of edges inside a class."""
+    imbalance: float = Field(default=1.0, ge=1)
+    """Size of the largest class over that of the smallest."""
     directed: bool = False
+    """Whether edges have a direction."""
     seed: int = Field(default=0, ge=0)
-    signal: float = Field(default=1.0, ge=0, description="length of every class mean")
-    noise: float = Field(default=0.5, ge=0, description="deviation of every feature around its class mean")
-    degree_exponent: float = Field(default=2.5, gt=2, description="exponent of the power law of the degrees")
+    """Where the generator's randomness starts."""
+    signal: float = Field(default=1.0, ge=0)
+    """Length of every class mean."""
+    noise: float = Field(default=0.5, ge=0)
+    """Deviation of every feature around its class mean."""
+    degree_exponent: float = Field(default=2.5, gt=2)
+    """Exponent of the power law of the degrees."""
 
 
 def generate(options: SbmOptions, chunk: int = CHUNK) -> Graph:
