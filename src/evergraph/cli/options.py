@@ -119,9 +119,7 @@ def budgeted(memory: str | None, scratch: Path | None = None) -> Iterator[None]:
 
 
 @contextmanager
-def on_workers(
-    executor: ExecutorName, ray_address: str | None, scratch: Path | None, data: str | Path
-) -> Iterator[None]:
+def on_workers(executor: ExecutorName, ray_address: str | None, scratch: Path | None, data: str) -> Iterator[None]:
     """What --executor and --ray-address ask for one graph: workers for parts of it, or none."""
     if executor is ExecutorName.LOCAL:
         if ray_address is not None:
@@ -129,14 +127,18 @@ def on_workers(
         yield
         return
     from evergraph.data.graph_folder import is_graph_folder
+    from evergraph.data.remote.address import is_address, local_path
     from evergraph.experiments.ray_workers import ray_workers
 
-    if not is_graph_folder(data):
+    if not is_address(data) and not is_graph_folder(local_path(data)):
         raise ConfigError(
             f"--executor ray is for a graph folder here, got {data} instead; convert its tables (evergraph data "
             "convert), or give many runs to a cluster with bench"
         )
     if ray_address is not None and scratch is None:
-        raise ConfigError("--scratch, a folder that every node reaches, goes with --ray-address; name one")
+        raise ConfigError(
+            "--scratch, a folder that every node reaches by the same path, goes with --ray-address, got none; "
+            "name one (only the graph may be at an address)"
+        )
     with ray_workers(ray_address, os.cpu_count() or 1, scratch or Path(tempfile.gettempdir())):
         yield

@@ -33,7 +33,9 @@ EXAMPLE = "Example: evergraph run --dataset digits --method joint --backbone gcn
 
 
 def run_command(
-    dataset: Annotated[str | None, typer.Option(help="Name of a data set, or path of a graph file.")] = None,
+    dataset: Annotated[
+        str | None, typer.Option(help="Name of a data set, path of a graph file, or address of a graph folder.")
+    ] = None,
     method: Annotated[str | None, typer.Option(help="Name of a method, several with commas, or all.")] = None,
     backbone: Annotated[str | None, typer.Option(help="Name of a backbone.")] = None,
     seed: Annotated[int | None, typer.Option(help="Seed of split, class order and initialisation.")] = None,

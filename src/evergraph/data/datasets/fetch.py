@@ -8,19 +8,12 @@ from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from uuid import uuid4
 
+from evergraph.data.cache import cache_dir
 from evergraph.data.datasets.entry import Locate, RemoteFile
 from evergraph.errors import DataError
 from evergraph.files import follow_umask, write_atomically
 
 DATA_VARIABLE = "EVERGRAPH_DATA"
-CACHE_VARIABLE = "EVERGRAPH_CACHE"
-
-
-def cache_dir() -> Path:
-    """The folder in EVERGRAPH_CACHE, or the user's cache folder of the operating system."""
-    import pooch
-
-    return Path(os.environ.get(CACHE_VARIABLE) or pooch.os_cache("evergraph"))
 
 
 def locator(data_dir: str | Path | None = None, *, download: bool = True, progress: bool = False) -> Locate:
