@@ -20,6 +20,7 @@ class RemoteFolder:
         self.address = checked(address)
         self._system, root = _file_system(self.address)
         self._root = root.rstrip("/")
+        self._over_http = "http" in self._system.protocol
 
     def refresh(self) -> None:
         """Forget what is known of the files there."""
@@ -36,33 +37,41 @@ class RemoteFolder:
 
     def chunks(self, name: str, start: int = 0) -> Iterator[bytes]:
         """The bytes of a file from `start` on, some at a time."""
-        with self._in_one_sentence(name), self._system.open(f"{self._root}/{name}", block_size=CHUNK) as file:
-            ahead = _skipped(file, start)
-            while ahead:
-                ahead -= len(file.read(min(ahead, CHUNK))) or ahead
-            while chunk := file.read(CHUNK):
-                yield chunk
+        with self._in_one_sentence(name):
+            opened, ahead = self._opened(f"{self._root}/{name}", start)
+            with opened as file:
+                while ahead:
+                    ahead -= len(file.read(min(ahead, CHUNK))) or ahead
+                while chunk := file.read(CHUNK):
+                    yield chunk
+
+    def _opened(self, path: str, start: int) -> tuple[Any, int]:
+        """A file, and how many of its bytes are to be read over: not every server sends a part of a file."""
+        try:
+            if start or not self._over_http:
+                file = self._system.open(path, block_size=CHUNK)
+                file.seek(start)
+                file.read(1)  # a server without parts complains only now
+                file.seek(start)
+                return file, 0
+        except ValueError:
+            pass
+        return self._system.open(path, block_size=0 if self._over_http else CHUNK), start
 
     @contextmanager
     def _in_one_sentence(self, name: str) -> Iterator[None]:
         try:
             yield
-        except FileNotFoundError:
-            raise DataError(
-                f"a graph folder is wanted, got {self.address} without {name}; check the address, or make one: "
-                "evergraph data convert"
-            ) from None
         except Exception as error:  # every protocol has errors of its own
-            raise DataError(f"{self.address}/{name} cannot be read: {_why(error)}; try again later") from None
-
-
-def _skipped(file: Any, start: int) -> int:
-    """Go to a place in a file, and say how many bytes are left to be read over: a stream cannot be gone through."""
-    try:
-        file.seek(start)
-    except (ValueError, OSError):
-        return start
-    return 0
+            cause = error.__cause__  # over HTTP, fsspec calls whatever went wrong a missing file
+            if isinstance(error, FileNotFoundError) and _is_missing(cause):
+                raise DataError(
+                    f"a graph folder is wanted, got {self.address} without {name}; check the address, or make one: "
+                    "evergraph data convert"
+                ) from None
+            raise DataError(
+                f"{self.address}/{name} cannot be read: {_why(cause or error)}; try again later"
+            ) from None
 
 
 def _file_system(address: str) -> tuple[Any, str]:
@@ -97,6 +106,11 @@ def _options(address: str) -> dict[str, Any]:
     timeout = aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_SECONDS, sock_read=SILENT_SECONDS)
     given = {**conf.get("http", {}).get("client_kwargs", {}), **conf.get("https", {}).get("client_kwargs", {})}
     return {protocol: {"client_kwargs": {"timeout": timeout, **given}}}
+
+
+def _is_missing(cause: BaseException | None) -> bool:
+    """Whether a file that is said to be missing is, and no server failed to answer."""
+    return cause is None or getattr(cause, "status", None) == 404 or isinstance(cause, FileNotFoundError)
 
 
 def _why(error: BaseException) -> str:
