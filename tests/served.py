@@ -1,25 +1,36 @@
 """A small graph folder, and a real server on this host that offers a folder."""
 
+import os
 import re
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from multiprocessing import get_context
+from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 
+from evergraph.cli import run_main
 from evergraph.data.convert import Plan, convert_tables
 from evergraph.data.datasets.files import FileOptions
+from helpers import PRELOADED
 
 
 class Server(ThreadingHTTPServer):
-    """Counts what it is asked for; `cut` ends every answer after so many bytes, as a connection that breaks."""
+    """Notes what it is asked for.
+
+    cut: bytes after which every answer ends, as a connection that breaks; held: a file of which it sends half, and
+    nothing more until it is `released`; ranges: whether it sends parts of files.
+    """
 
     cut: int | None = None
+    held: str | None = None
     ranges = False
 
     def __init__(self, folder: Path):
         self.asked: list[str] = []
+        self.half_sent, self.released = threading.Event(), threading.Event()
         super().__init__(("127.0.0.1", 0), partial(Handler, directory=str(folder)))
 
     @property
@@ -28,7 +39,7 @@ class Server(ThreadingHTTPServer):
 
 
 class Handler(SimpleHTTPRequestHandler):
-    """Files, where `ranges` is set also parts of them."""
+    """Answers with files."""
 
     server: Server
 
@@ -57,8 +68,15 @@ class Handler(SimpleHTTPRequestHandler):
             self.send_header("Accept-Ranges", "bytes")
             self.send_header("Content-Range", f"bytes {start}-{end - 1}/{len(content)}")
         self.end_headers()
-        if body:
-            self.wfile.write(content[start:end][: self.server.cut])
+        if not body:
+            return
+        if path.name == self.server.held and not self.server.half_sent.is_set():
+            self.wfile.write(content[start : end // 2])
+            self.wfile.flush()
+            self.server.half_sent.set()
+            self.server.released.wait(60)
+            return
+        self.wfile.write(content[start:end][: self.server.cut])
 
 
 def make_graph_folder(where: Path, n: int = 48) -> Path:
@@ -71,6 +89,20 @@ def make_graph_folder(where: Path, n: int = 48) -> Path:
     options = FileOptions(directed=False)
     convert_tables(where / "edges.csv", where / "nodes.csv", where / "graph", options, Plan.of(10**8))
     return where / "graph"
+
+
+def fetching_process(address: str, cache: Path) -> ForkServerProcess:
+    """A process of its own that brings a graph to a cache."""
+    context = get_context("forkserver")
+    context.set_forkserver_preload(PRELOADED)
+    process = context.Process(target=_fetch, args=(address, str(cache)))
+    process.start()
+    return process
+
+
+def _fetch(address: str, cache: str) -> None:
+    os.environ["EVERGRAPH_CACHE"] = cache
+    os._exit(run_main(["data", "fetch", address]))
 
 
 @contextmanager

@@ -1,10 +1,7 @@
 """Graph folders from a real server and from fsspec's memory: the same bits, and nothing half-done."""
 
 import os
-import signal
-import subprocess
 import sys
-import time
 import zipfile
 from pathlib import Path
 from types import SimpleNamespace
@@ -20,7 +17,7 @@ from evergraph.data.remote.cached import PARTIAL, cached_graphs, clear
 from evergraph.data.remote.fetching import fetched
 from evergraph.data.remote.place import Place, graph_place
 from evergraph.errors import ConfigError, DataError, StoreError
-from served import Server, make_graph_folder
+from served import Server, fetching_process, make_graph_folder
 
 
 def assert_same_files(found: Path, wanted: Path) -> None:
@@ -207,23 +204,23 @@ def test_a_full_disk_is_noticed_first(server: Server, cache: Path, monkeypatch: 
 
 
 def test_processes_wait_for_each_other_and_a_killed_one_harms_nothing(
-    folder: Path, server: Server, cache: Path, tmp_path: Path
+    folder: Path, server: Server, cache: Path
 ) -> None:
-    words = "import sys, time; from evergraph.data.remote import fetching; old = fetching._copy\n"
-    slow = "def copy(*given): open(sys.argv[2], 'w'); time.sleep(60); old(*given)\nfetching._copy = copy\n"
-    last = "print(fetching.fetched(sys.argv[1])[0])"
-    address, mark = f"{server.address}/graph", tmp_path / "mark"
-    arguments = [sys.executable, "-c", words + slow + last, address, str(mark)]
-    killed = subprocess.Popen(arguments)
-    while not mark.exists():
-        assert killed.poll() is None
-        time.sleep(0.05)
+    address, server.held = f"{server.address}/graph", "labels.npy"
+    killed = fetching_process(address, cache)
+    assert server.half_sent.wait(60)
     with pytest.raises(StoreError, match="another process is working on"):
         clear(cached_graphs())
-    waiting = subprocess.Popen([sys.executable, "-c", words + last, address], stdout=subprocess.PIPE, text=True)
-    killed.send_signal(signal.SIGKILL)
-    killed.wait()
-    said, _ = waiting.communicate(timeout=60)
-    assert_same_files(Path(said.strip()), folder)
+    waiting = fetching_process(address, cache)
+    waiting.join(0.5)
+    assert waiting.is_alive()
+    killed.kill()
+    killed.join()
+    waiting.join(60)
+    assert waiting.exitcode == 0
+    server.released.set()
+    (found,) = cached_graphs()
+    assert found.complete
+    assert_same_files(found.folder, folder)
     clear(cached_graphs(f"{address}/"))
     assert list((cache / "graphs").iterdir()) == []
