@@ -17,7 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from cost_units import DEGREE, FEATURES, STORED, WIDTH, Units
+import cost_units
+from cost_units import Units
 from evergraph.budget import Budget, parse_memory
 from evergraph.data.on_disk.blocks import ENTRY_BYTES, block_columns, block_entries
 from evergraph.data.on_disk.steps import PORTIONS
@@ -25,6 +26,9 @@ from evergraph.methods.analytic import AUTO
 from evergraph.methods.hop_features import _Late
 from evergraph.methods.statistics_learner import PORTION
 
+DEGREE: int = cost_units.DEGREE
+FEATURES: int = cost_units.FEATURES
+WIDTH: int = cost_units.WIDTH
 SETS, HOPS = len(AUTO), 2
 NODE_BYTES = 100
 """Vectors of the size of the nodes in `learn` and `predict`: ids, labels, split, hashes, degrees, answers."""
@@ -264,8 +268,8 @@ def page(arguments: argparse.Namespace, units: Units) -> str:
     lines = [
         f"Unit costs (`cost_units.py`, {units.entries:,} entries, one thread, seconds of the processor): "
         f"{1e9 * units.open_entry:.1f} ns an entry to open, {1e9 * units.degree_entry:.0f} ns for the degrees, "
-        f"{1e9 * units.pass_entry:.0f} ns an entry for each pass and {1e9 * units.pass_entry_column:.2f} ns an entry "
-        f"and column, {1e6 * units.sums_row:.0f} µs a row for the sums, {units.fit:.1f} s for the fit, "
+        f"{1e9 * units.pass_entry:.0f} ns an entry for each pass and {1e9 * units.pass_entry_column:.2f} ns an "
+        f"entry and column, {1e6 * units.sums_row:.0f} µs a row for the sums, {units.fit:.1f} s for the fit, "
         f"{1e6 * units.predict_row:.0f} µs a row for predictions, "
         f"{1e9 * units.potential_entry_iteration:.1f} ns an entry and iteration for the potential "
         f"({units.potential_iterations} iterations).",
@@ -286,8 +290,9 @@ def page(arguments: argparse.Namespace, units: Units) -> str:
 def _title(shape: Shape, memory: str) -> str:
     return (
         f"**{shape.entries:,} entries, {shape.nodes:,} nodes, `--memory {memory}`**: a folder of "
-        f"{_size(shape.folder)}, {shape.columns} of {FEATURES} columns at a time, so {shape.passes} passes over the entries for each hop; "
-        f"vectors of nodes {_size(NODE_BYTES * shape.nodes)} beside the budget."
+        f"{_size(shape.folder)}, {shape.columns} of {FEATURES} columns at a time, so "
+        f"{shape.passes} passes over the entries for each hop; vectors of nodes take "
+        f"{_size(NODE_BYTES * shape.nodes)} beside the budget."
     )
 
 
@@ -308,7 +313,7 @@ def _hours(seconds: float) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--units", type=Path, default=STORED)
+    parser.add_argument("--units", type=Path, default=cost_units.STORED)
     parser.add_argument("--measured", type=Path, required=True, help="JSON file of scale.py")
     parser.add_argument("--to", type=float, nargs="+", default=[1e10])
     parser.add_argument("--memory", nargs="+", default=["7GB", "64GB", "256GB"], help="of a process or worker")

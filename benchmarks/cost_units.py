@@ -2,8 +2,8 @@
 
     python benchmarks/cost_units.py [--entries 2e6] [--folder F] [--json benchmarks/cost_units.json]
 
-Opening costs a time for each entry, a pass over the graph one for each entry and one for each entry and column, sums
-and predictions one for each row, the fit one at all, the Hodge potential one for each entry and iteration.
+Opening costs a time for each entry, a pass over the graph one for each entry and one for each entry and column,
+sums and predictions one for each row, the fit one at all, the Hodge potential one for each entry and iteration.
 """
 
 import argparse
