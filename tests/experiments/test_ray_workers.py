@@ -164,7 +164,7 @@ def test_the_commands_of_the_documentation_share_a_folder(
     assert "--scratch, a folder that every node reaches" in " ".join(capsys.readouterr().err.split())
 
 
-def test_nodes_bring_a_graph_from_its_address_each_to_its_own_cache(
+def test_nodes_that_share_no_file_system_bring_the_graph_and_what_others_propagated(
     address: str, graph: Path, caches: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("EVERGRAPH_CACHE", str(tmp_path / "cache"))
@@ -176,7 +176,7 @@ def test_nodes_bring_a_graph_from_its_address_each_to_its_own_cache(
         names = f"{graph}/", f"{server.address}/graph/"
         alone, shared = (RunConfig.from_values({**values, "dataset": {"name": name}}) for name in names)
         one = run(alone, tmp_path / "alone").record
-        with ray_workers(address, 2, tmp_path / "scratch"):
+        with ray_workers(address, 2, f"file://{tmp_path}/scratch"):  # any address will do
             other = run(shared, tmp_path / "shared").record
     assert other.data == one.data  # also the checksum of the manifest
     assert (other.correct, other.correct_in, other.memory) == (one.correct, one.correct_in, one.memory)
@@ -185,6 +185,7 @@ def test_nodes_bring_a_graph_from_its_address_each_to_its_own_cache(
     for folder in [*brought, *(tmp_path / "cache").glob("graphs/*/graph")]:
         assert check_folder(folder).n_nodes == 600
     assert sum(line == "/graph/indices.npy" for line in server.asked) == len(brought) + 1
+    assert list((tmp_path / "scratch").iterdir()) == []
 
 
 def test_only_graph_folders_are_shared(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

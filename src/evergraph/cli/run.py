@@ -85,7 +85,10 @@ def run_command(
         raise ConfigError("--protocol or --set stream.inter_task_edges is wanted, got both instead; leave one out")
     names = _method_names(method)
     configs = [_config(values, name, budget, sets, strict=len(names) == 1) for name in names]
-    with budgeted(memory, scratch), on_workers(executor, ray_address, scratch, configs[0].dataset.name):
+    with (
+        budgeted(memory, scratch, executor),
+        on_workers(executor, ray_address, scratch, configs[0].dataset.name),
+    ):
         results, failures = _run_all(configs, out, data_dir, resume=resume)
     if as_json:
         shown = [run_json(result.record, result.folder) for result in results]

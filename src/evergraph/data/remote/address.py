@@ -10,9 +10,14 @@ _PASSWORD = re.compile(r"(://)[^/\s]*:[^/\s]*@")
 _QUERY = re.compile(r"(://[^\s'\"?#]*)[?#][^\s'\")]*")
 
 
+def has_protocol(text: object) -> bool:
+    """Whether fsspec is asked for: by a protocol, also file://."""
+    return isinstance(text, str) and _ADDRESS.match(text) is not None
+
+
 def is_address(text: object) -> bool:
     """Whether this names a folder on storage that fsspec reaches; file:// names a path."""
-    return isinstance(text, str) and _ADDRESS.match(text) is not None and _FILE.match(text) is None
+    return isinstance(text, str) and has_protocol(text) and _FILE.match(text) is None
 
 
 def local_path(text: str) -> str:

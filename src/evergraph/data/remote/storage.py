@@ -1,11 +1,11 @@
 """Files at an address, read through fsspec; whatever goes wrong there is said in one sentence."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from evergraph.data.remote.address import checked, without_secrets
-from evergraph.errors import ConfigError, DataError
+from evergraph.errors import ConfigError, DataError, StoreError
 
 CHUNK = 1 << 24
 """Bytes that are read together."""
@@ -57,6 +57,19 @@ class RemoteFolder:
         except ValueError:
             pass
         return self._system.open(path, block_size=0 if self._over_http else CHUNK), start
+
+    def write(self, name: str, content: bytes) -> None:
+        """Make a file, or put another in its place."""
+        try:
+            self._system.makedirs(self._root, exist_ok=True)
+            self._system.pipe_file(f"{self._root}/{name}", content)
+        except Exception as error:
+            raise StoreError(f"{self.address} cannot be written: {_why(error)}; choose another address") from None
+
+    def remove(self) -> None:
+        """Remove the folder with its files, as far as that can be done."""
+        with suppress(Exception):  # nothing depends on it, and the address may be out of reach by now
+            self._system.rm(self._root, recursive=True)
 
     @contextmanager
     def _in_one_sentence(self, name: str) -> Iterator[None]:
