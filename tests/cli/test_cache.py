@@ -54,7 +54,7 @@ def test_every_command_takes_an_address(call: Call, server: Server, tmp_path: Pa
 
 def test_the_cache_is_seen_and_cleared(call: Call, server: Server, tmp_path: Path) -> None:
     address = f"{server.address}/graph"
-    assert "no graph from an address is in" in call("data", "cache").err
+    assert "no graph from an address is in" in call("data", "cache").out
     (folder,) = call("data", "fetch", address, "--json").json()["files"]
     answer = call("data", "cache", "--json").json()
     assert [(graph["address"], graph["folder"], graph["complete"]) for graph in answer["graphs"]] == [

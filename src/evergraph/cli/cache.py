@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from evergraph.cli.console import STDOUT, counted, note, print_json
+from evergraph.cli.console import STDOUT, counted, print_json
 from evergraph.cli.options import AsJson
 
 EXAMPLE = "Example: evergraph data cache"
@@ -34,9 +34,11 @@ def cache_command(
         STDOUT.print(f"{counted(len(graphs), 'graph')} removed", highlight=False)
         return
     if not graphs:
-        note(f"no graph from an address is in {cache_dir()}")
+        STDOUT.print(f"no graph from an address is in {cache_dir()}", highlight=False, soft_wrap=True)
         return
-    table = Table("address", "nodes", "entries", "GB", "folder", box=None, pad_edge=False)
+    table = Table(box=None, pad_edge=False)
+    for heading in ("address", "nodes", "entries", "GB", "folder"):
+        table.add_column(heading, overflow="fold")
     for graph in graphs:
         size = f"{graph.bytes / 1e9:.3g}" if graph.complete else f"{graph.bytes / 1e9:.3g}, a part of it"
         table.add_row(graph.address, f"{graph.nodes:,}", f"{graph.edges:,}", size, str(graph.folder))

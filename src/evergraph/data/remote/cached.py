@@ -105,4 +105,4 @@ def _read(root: Path) -> CachedGraph | None:
 def _last_name(address: str) -> str:
     """The name of the folder at an address, which the graph gets: nothing that leads elsewhere."""
     path = address.partition("::")[0].partition("://")[2]
-    return re.sub(r"[^\w.-]", "_", path.rpartition("/")[2]).lstrip(".") or "graph"
+    return re.sub(r"[\x00-\x1f\\:]", "_", path.rpartition("/")[2]).lstrip(".") or "graph"
