@@ -5,6 +5,7 @@ import weakref
 from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
+from threading import Lock
 from typing import Any
 from uuid import uuid4
 
@@ -16,6 +17,8 @@ from evergraph.data.on_disk.blocks import reserve, scratch_file
 from evergraph.data.remote.storage import RemoteFolder
 from evergraph.errors import StoreError
 
+_BRINGING = Lock()
+"""Threads that ask for the same array bring it once."""
 MOST_HERE = 3
 """Arrays from an address that a process has on its disk at a time: what a sum over three hops reads."""
 
@@ -84,7 +87,9 @@ class StoredArray:
         return self.shape[0]
 
     def __getitem__(self, rows: Rows) -> NDArray[np.float32]:
-        return np.asarray(_brought(self.address, self.shape, self.starts)[rows])
+        with _BRINGING:
+            array = _brought(self.address, self.shape, self.starts)
+        return np.asarray(array[rows])
 
     def write(self, first: int, rows: NDArray[np.float32]) -> None:
         """A part, whose first row this is."""
@@ -106,8 +111,11 @@ def _brought(address: str, shape: tuple[int, int], starts: tuple[int, ...]) -> N
     for start, stop in pairwise((*starts, shape[0])):
         place, end = (4 * row * shape[1] for row in (start, stop))
         for chunk in remote.chunks(str(start)):
-            content[place : place + len(chunk)][: end - place] = np.frombuffer(chunk, dtype=np.uint8)[: end - place]
-            place += len(chunk)
+            here = slice(place, place + len(chunk))
+            place = here.stop
+            if place > end:
+                break
+            content[here] = np.frombuffer(chunk, dtype=np.uint8)
         if place != end:
             raise StoreError(
                 f"{address}/{start} must have {4 * (stop - start) * shape[1]:,} bytes, got others; start again, "
