@@ -87,6 +87,12 @@ def test_bad_addresses_are_told_in_one_sentence(call: Call, server: Server) -> N
         assert answer.code == 2
         assert "without password" in answer.err
         assert "geheim" not in answer.err + answer.out
+    folder = [f"{server.address}/graph/", "--scratch"]
+    answer = call("run", "--dataset", *folder, "memory://scratch")
+    assert "--scratch must be a folder, got memory://scratch; addresses go with --executor ray" in answer.err
+    answer = call("run", "--dataset", *folder, "ftp://ann:geheim@host/scratch", "--executor", "ray")
+    assert "without password" in answer.err
+    assert "geheim" not in answer.err
     options = ["--set", "dataset.options.scale=false"]
     answer = call("data", "info", f"{server.address}/graph/", *options)
     assert "scale goes with tables, got it for the graph folder http://" in answer.err

@@ -69,7 +69,7 @@ Scratch = Annotated[
     typer.Option(
         "--scratch",
         metavar="PATH",
-        help="Folder for what does not fit into memory while a graph folder is read.",
+        help="Folder for what does not fit into memory; with --executor ray it may be an address.",
         show_default="temp",
     ),
 ]
