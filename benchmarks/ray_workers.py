@@ -14,10 +14,13 @@ the calling process, and in the workers. The fastest round of each phase counts.
 import argparse
 import json
 import os
+import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -108,21 +111,36 @@ def learned(way: str, graph: Path, scratch: Path, width: int) -> tuple[dict[str,
     return times.phases, {**learner.state(), "weights": torch.as_tensor(weights), "logits": logits}
 
 
+def digests(state: dict[str, Any]) -> dict[str, str]:
+    """A checksum of every tensor."""
+    return {
+        name: sha256(np.ascontiguousarray(value.numpy()).tobytes()).hexdigest() for name, value in state.items()
+    }
+
+
+def in_process(way: str, graph: Path, scratch: Path, arguments: argparse.Namespace) -> dict[str, Any]:
+    """The times and the checksums of one way, in a process of its own."""
+    words = ["--one", way, "--graph", str(graph), "--folder", str(scratch), "--memory", arguments.memory]
+    words += ["--width", str(arguments.width)]
+    done = subprocess.run([sys.executable, __file__, *words], stdout=subprocess.PIPE, check=True)
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
 def compare(arguments: argparse.Namespace, graph: Path, scratch: Path) -> dict[str, Any]:
-    """The fastest times of every way, and how far its state is from that of the first."""
+    """The fastest times of every way; all must end in the same state."""
     found: dict[str, Any] = {way: {} for way in arguments.ways}
-    first: dict[str, Any] | None = None
-    with memory_budget(parse_memory(arguments.memory), scratch):
-        for _ in range(arguments.rounds):
-            for way, best in found.items():
-                times, state = learned(way, graph, scratch, arguments.width)
-                first = first or state
-                differs = [name for name, value in state.items() if not torch.equal(value, first[name])]
-                if differs:
-                    raise SystemExit(f"{way} ends in another state than {arguments.ways[0]}: {', '.join(differs)}")
-                for name, phase in times.items():
-                    if name not in best or phase["clock"] < best[name]["clock"]:
-                        best[name] = phase
+    first: dict[str, str] | None = None
+    for _ in range(arguments.rounds):
+        for way, best in found.items():
+            done = in_process(way, graph, scratch, arguments)
+            first = first or done["state"]
+            differs = [name for name, value in done["state"].items() if value != first.get(name)]
+            if differs:
+                raise SystemExit(f"{way} ends in another state than {arguments.ways[0]}: {', '.join(differs)}")
+            for name, phase in done["times"].items():
+                if name not in best or phase["clock"] < best[name]["clock"]:
+                    best[name] = phase
     return found
 
 
@@ -152,7 +170,14 @@ def main() -> None:
     parser.add_argument("--width", type=int, default=2048)
     parser.add_argument("--folder", type=Path, help="for the graph, which stays there, and for propagated features")
     parser.add_argument("--json", action="store_true")
+    parser.add_argument("--one", choices=WAYS, help=argparse.SUPPRESS)
+    parser.add_argument("--graph", type=Path, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
+    if arguments.one:
+        with memory_budget(parse_memory(arguments.memory), arguments.folder):
+            times, state = learned(arguments.one, arguments.graph, arguments.folder, arguments.width)
+        print(json.dumps({"times": times, "state": digests(state)}))
+        return
     with tempfile.TemporaryDirectory() as temporary:
         folder = arguments.folder or Path(temporary)
         folder.mkdir(parents=True, exist_ok=True)
