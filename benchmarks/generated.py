@@ -10,6 +10,10 @@ import pyarrow as arrow
 from numpy.typing import NDArray
 from pyarrow import parquet
 
+from evergraph.data.convert import Plan, convert_tables
+from evergraph.data.datasets.files import FileOptions
+from evergraph.tables import Duplicates
+
 CHUNK = 1_000_000
 ALIKE = 0.8
 DISTANCE = 0.3
@@ -38,6 +42,21 @@ def write_tables(folder: Path, nodes: int, edges: int, features: int, classes: i
             pair = _edges(rng, min(CHUNK, edges - start), nodes, classes)
             writer.write_table(arrow.table([arrow.array(end) for end in pair], schema=ends))
     return node_path, edge_path
+
+
+def graph_folder(folder: Path, entries: int, degree: int, features: int, classes: int) -> Path:
+    """The graph folder of such tables, of about so many entries; it stays for the next time."""
+    graph = folder / f"graph-{entries:.0e}"
+    if graph.exists():
+        return graph
+    folder.mkdir(parents=True, exist_ok=True)
+    nodes = max(entries // degree // classes, 25) * classes
+    tables = write_tables(folder, nodes, entries // 2, features, classes)
+    options = FileOptions(directed=False, duplicates=Duplicates.MERGE)
+    convert_tables(tables[1], tables[0], graph, options, Plan.of(10**9))
+    for table in tables:
+        table.unlink()
+    return graph
 
 
 def _edges(

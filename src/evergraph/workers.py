@@ -15,10 +15,10 @@ Result = TypeVar("Result")
 
 
 class Workers(ABC):
-    """count: how many work side by side; folder: which all of them and this process reach by the same path."""
+    """count: how many work side by side; folder: which all of them and this process reach, by path or address."""
 
     count: int
-    folder: Path
+    folder: Path | str
 
     @abstractmethod
     def map(self, function: Callable[[Any, Item], Result], common: Any, items: Sequence[Item]) -> list[Result]:

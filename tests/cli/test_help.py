@@ -38,6 +38,7 @@ COMMANDS = [
     "data",
     "data list",
     "data info",
+    "data cache",
     "data fetch",
     "data check",
     "data convert",

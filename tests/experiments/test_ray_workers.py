@@ -16,11 +16,13 @@ from evergraph.budget import memory_budget
 from evergraph.cli import run_main
 from evergraph.data.convert import Plan, convert_tables
 from evergraph.data.datasets.files import FileOptions
+from evergraph.data.graph_folder import check_folder
 from evergraph.errors import RunError
 from evergraph.experiments.ray_workers import DEATHS, RayWorkers, ray_workers
 from evergraph.runs.config import RunConfig
 from evergraph.runs.execute import run
 from evergraph.workers import working
+from served import served
 
 pytestmark = pytest.mark.skipif(
     find_spec("ray") is None, reason='Ray is not here; pip install "evergraph[ray]" brings it'
@@ -29,13 +31,20 @@ os.environ["RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"] = "0"  # read when Ray is import
 
 
 @pytest.fixture(scope="module")
-def address() -> Iterator[str]:
+def caches(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """The caches of the nodes, which have no other folder in common than those that a test names."""
+    return [tmp_path_factory.mktemp(f"node-{number}") for number in (1, 2)]
+
+
+@pytest.fixture(scope="module")
+def address(caches: list[Path]) -> Iterator[str]:
     from ray.cluster_utils import Cluster
 
     settings: dict[str, Any] = {"num_cpus": 1, "node_ip_address": "127.0.0.1", "object_store_memory": 80_000_000}
+    settings["env_vars"] = {"EVERGRAPH_CACHE": str(caches[0])}
     head = {**settings, "include_dashboard": False, "include_log_monitor": False}
     nodes = Cluster(initialize_head=True, head_node_args=head)
-    nodes.add_node(**settings)
+    nodes.add_node(**{**settings, "env_vars": {"EVERGRAPH_CACHE": str(caches[1])}})
     yield str(nodes.address)
     nodes.shutdown()
 
@@ -153,6 +162,30 @@ def test_the_commands_of_the_documentation_share_a_folder(
     assert found[0]["classes"] == found[1]["classes"]
     assert run_main(["run", "--dataset", f"{graph}/", "--executor", "ray", "--ray-address", address]) == 2
     assert "--scratch, a folder that every node reaches" in " ".join(capsys.readouterr().err.split())
+
+
+def test_nodes_that_share_no_file_system_bring_the_graph_and_what_others_propagated(
+    address: str, graph: Path, caches: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("EVERGRAPH_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr("evergraph.data.on_disk.blocks.MOST_ENTRIES", 500)
+    monkeypatch.setattr("evergraph.methods.statistics_learner.PORTION", 50)
+    values = {"method": {"name": "analytic", "width": 64}, "stream": {"inter_task_edges": True}}
+    (tmp_path / "scratch").mkdir()
+    with served(graph.parent) as server, memory_budget(10**8):
+        names = f"{graph}/", f"{server.address}/graph/"
+        alone, shared = (RunConfig.from_values({**values, "dataset": {"name": name}}) for name in names)
+        one = run(alone, tmp_path / "alone").record
+        with ray_workers(address, 2, f"file://{tmp_path}/scratch"):  # any address will do
+            other = run(shared, tmp_path / "shared").record
+    assert other.data == one.data  # also the checksum of the manifest
+    assert (other.correct, other.correct_in, other.memory) == (one.correct, one.correct_in, one.memory)
+    brought = [folder for cache in caches for folder in cache.glob("graphs/*/graph")]
+    assert brought
+    for folder in [*brought, *(tmp_path / "cache").glob("graphs/*/graph")]:
+        assert check_folder(folder).n_nodes == 600
+    assert sum(line == "/graph/indices.npy" for line in server.asked) == len(brought) + 1
+    assert list((tmp_path / "scratch").iterdir()) == []
 
 
 def test_only_graph_folders_are_shared(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

@@ -12,8 +12,11 @@ if TYPE_CHECKING:
 
 ModelFolderOption = Annotated[Path, typer.Option("--model", help="Folder of the model.")]
 Nodes = Annotated[
-    Path,
-    typer.Option(help="Table of nodes: CSV (also .gz), TSV or Parquet, a column `id`; or a graph folder."),
+    str,  # a path would make one separator of the two in an address
+    typer.Option(
+        metavar="PATH",
+        help="Table of nodes: CSV (also .gz), TSV or Parquet, a column `id`; or a graph folder, or its address.",
+    ),
 ]
 Edges = Annotated[
     Path | None, typer.Option(help="Table of edges with columns `source` and `target`; none: nodes alone.")
@@ -35,11 +38,14 @@ MergeDuplicates = Annotated[
 def read_files(options: dict[str, Any], *, label_optional: bool) -> "Batch":
     """The batch that the options of a command name."""
     from evergraph.data.graph_folder import folder_batch, is_graph_folder
+    from evergraph.data.remote.address import is_address, local_path
+    from evergraph.data.remote.place import graph_place
     from evergraph.tables import Duplicates, read_batch
 
-    if is_graph_folder(options["nodes"]):
+    nodes = options["nodes"]
+    if is_address(nodes) or is_graph_folder(local_path(nodes)):
         _forbid_beside_folder(options)
-        return folder_batch(options["nodes"])
+        return folder_batch(graph_place(nodes, progress=True))
     names = (
         "id_column",
         "label_column",
@@ -50,7 +56,7 @@ def read_files(options: dict[str, Any], *, label_optional: bool) -> "Batch":
         "directed",
     )
     return read_batch(
-        options["nodes"],
+        Path(nodes),
         options["edges"],
         ignore=options["ignore"] or (),
         duplicates=Duplicates.MERGE if options["merge_duplicates"] else Duplicates.ERROR,

@@ -46,6 +46,8 @@ def print_facts(facts: dict[str, Any], *, as_json: bool) -> None:
     from rich.table import Table
 
     table = Table(show_header=False, box=None, pad_edge=False)
+    table.add_column()
+    table.add_column(overflow="fold")  # paths are of no use without their ends
     for key, value in facts.items():
         shown = (
             "\n".join(map(str, value)) if isinstance(value, list) else f"{value:,}" if type(value) is int else value

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from evergraph.cli.cache import EXAMPLE as CACHE_EXAMPLE
+from evergraph.cli.cache import cache_command
 from evergraph.cli.console import STDOUT, note, print_facts, print_json
 from evergraph.cli.convert import convert_command
 from evergraph.cli.options import AsJson, DataDir, DatasetSetOption, Features, Plugins
@@ -23,7 +25,8 @@ app.command(
     "convert",
     epilog="Example: evergraph data convert --edges edges.csv --nodes nodes.csv --out graph/ --memory 2GB",
 )(convert_command)
-Name = Annotated[str, typer.Argument(help="Name of a data set, or path of a graph file or graph folder.")]
+app.command("cache", epilog=CACHE_EXAMPLE)(cache_command)
+Name = Annotated[str, typer.Argument(help="Name of a data set, path of a graph file or folder, or its address.")]
 
 
 @app.command("list", epilog="Example: evergraph data list")
@@ -71,7 +74,13 @@ def info_command(
 
 @app.command("fetch", epilog="Example: evergraph data fetch digits")
 def fetch_command(name: Name, plugin: Plugins = None, as_json: AsJson = False, data_dir: DataDir = None) -> None:
-    """Bring the files of a data set to this disk, unless they are here."""
+    """Bring the files of a data set, or of a graph folder at an address, to this disk, unless they are here."""
+    from evergraph.data.remote.address import is_address
+    from evergraph.data.remote.place import graph_place
+
+    if is_address(name):
+        print_facts({"name": name, "files": [str(graph_place(name, progress=True).path)]}, as_json=as_json)
+        return
     files = _files(name, data_dir, download=True)
     if not files:
         note(f"{name} needs no file")
@@ -83,9 +92,11 @@ def check_command(name: Name, plugin: Plugins = None, as_json: AsJson = False, d
     """Load a data set completely and compare it with what is known of it: of a graph folder, every checksum."""
     from evergraph.data.datasets import DATASETS, is_path, load_dataset
     from evergraph.data.graph_folder import check_folder
+    from evergraph.data.remote.place import graph_place
 
-    if is_path(name) and Path(name).is_dir():
-        facts = graph_facts(check_folder(Path(name)))
+    place = graph_place(name, progress=True) if is_path(name) else None
+    if place is not None and place.path.is_dir():
+        facts = graph_facts(check_folder(place.path))
         verdict = "every byte is as it was written; counts are those before standardisation"
         print_facts({"name": name, "ok": True, "verdict": verdict, **facts}, as_json=as_json)
         return

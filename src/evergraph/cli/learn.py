@@ -101,7 +101,7 @@ def learn_command(
             raise ConfigError(f"--like has all settings, got --{_option(next(iter(arguments)))} too; leave it out")
         arguments["like"] = like
     with ExitStack() as stack:
-        stack.enter_context(budgeted(memory, scratch))
+        stack.enter_context(budgeted(memory, scratch, executor))
         stack.enter_context(on_workers(executor, ray_address, scratch, nodes))
         batch = read_files(files, label_optional=False)
         place = stack.enter_context(locked_model(model))

@@ -65,10 +65,11 @@ Memory = Annotated[
     ),
 ]
 Scratch = Annotated[
-    Path | None,
+    str | None,  # with --executor ray it may be an address, whose two separators a path would make one
     typer.Option(
         "--scratch",
-        help="Folder for what does not fit into memory while a graph folder is read.",
+        metavar="PATH",
+        help="Folder for what does not fit into memory; with --executor ray it may be an address.",
         show_default="temp",
     ),
 ]
@@ -108,20 +109,28 @@ RayAddress = Annotated[
 
 
 @contextmanager
-def budgeted(memory: str | None, scratch: Path | None = None) -> Iterator[None]:
-    """The budget that --memory and --scratch ask for."""
+def budgeted(
+    memory: str | None, scratch: str | None = None, executor: ExecutorName = ExecutorName.LOCAL
+) -> Iterator[None]:
+    """The budget that --memory and --scratch ask for; what workers share at an address is none of it."""
     from evergraph.budget import memory_budget, parse_memory
+    from evergraph.data.remote.address import checked, has_protocol
 
-    if scratch is not None and not scratch.is_dir():
-        raise ConfigError(f"--scratch must be a folder that is there, got {scratch} instead; make it first")
-    with memory_budget(None if memory is None else parse_memory(memory), scratch):
+    if has_protocol(scratch) and executor is ExecutorName.RAY:
+        scratch = None
+    elif has_protocol(scratch):
+        raise ConfigError(
+            f"--scratch must be a folder, got {checked(str(scratch))}; addresses go with --executor ray"
+        )
+    folder = None if scratch is None else Path(scratch)
+    if folder is not None and not folder.is_dir():
+        raise ConfigError(f"--scratch must be a folder that is there, got {folder} instead; make it first")
+    with memory_budget(None if memory is None else parse_memory(memory), folder):
         yield
 
 
 @contextmanager
-def on_workers(
-    executor: ExecutorName, ray_address: str | None, scratch: Path | None, data: str | Path
-) -> Iterator[None]:
+def on_workers(executor: ExecutorName, ray_address: str | None, scratch: str | None, data: str) -> Iterator[None]:
     """What --executor and --ray-address ask for one graph: workers for parts of it, or none."""
     if executor is ExecutorName.LOCAL:
         if ray_address is not None:
@@ -129,14 +138,19 @@ def on_workers(
         yield
         return
     from evergraph.data.graph_folder import is_graph_folder
+    from evergraph.data.remote.address import has_protocol, is_address, local_path
     from evergraph.experiments.ray_workers import ray_workers
 
-    if not is_graph_folder(data):
+    if not is_address(data) and not is_graph_folder(local_path(data)):
         raise ConfigError(
             f"--executor ray is for a graph folder here, got {data} instead; convert its tables (evergraph data "
             "convert), or give many runs to a cluster with bench"
         )
     if ray_address is not None and scratch is None:
-        raise ConfigError("--scratch, a folder that every node reaches, goes with --ray-address; name one")
-    with ray_workers(ray_address, os.cpu_count() or 1, scratch or Path(tempfile.gettempdir())):
+        raise ConfigError(
+            "--scratch, a folder that every node reaches by the same path or address, goes with --ray-address, got "
+            "none; name one"
+        )
+    shared = scratch if scratch is not None and has_protocol(scratch) else Path(scratch or tempfile.gettempdir())
+    with ray_workers(ray_address, os.cpu_count() or 1, shared):
         yield

@@ -67,7 +67,7 @@ def predict_command(
     from evergraph.files import write_output
 
     files = locals()
-    _check_out(out, nodes, edges)
+    _check_out(out, Path(nodes), edges)
     classifier = ContinualClassifier.load(model)
     with budgeted(memory, scratch):
         batch = read_files(files, label_optional=True)

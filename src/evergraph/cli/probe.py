@@ -27,7 +27,9 @@ def _group() -> None:
 
 @app.command("leak", epilog="Example: evergraph probe leak --dataset digits --seeds 3")
 def leak_command(
-    dataset: Annotated[str, typer.Option(help="Name of a data set, or path of a graph file.")],
+    dataset: Annotated[
+        str, typer.Option(help="Name of a data set, path of a graph file, or address of a graph folder.")
+    ],
     seeds: Annotated[int, typer.Option(min=1, help="Seeds of split and class order, from 0, to average over.")] = 3,
     features: Features = None,
     settings: StreamSetOption = None,

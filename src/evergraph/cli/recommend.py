@@ -19,7 +19,9 @@ EXAMPLE = "Example: evergraph recommend --dataset digits --method ncm,ssm --epoc
 
 
 def recommend_command(
-    dataset: Annotated[str, typer.Option(help="Name of a data set, or path of a graph file.")],
+    dataset: Annotated[
+        str, typer.Option(help="Name of a data set, path of a graph file, or address of a graph folder.")
+    ],
     method: Annotated[str | None, typer.Option(help="Methods to compare, with commas; several by default.")] = None,
     minutes: Annotated[float, typer.Option(min=0, help="No method but the first is begun after this time.")] = 5.0,
     epochs: Annotated[int | None, typer.Option(help="Epochs for each task, where a method trains.")] = None,

@@ -33,7 +33,9 @@ EXAMPLE = "Example: evergraph run --dataset digits --method joint --backbone gcn
 
 
 def run_command(
-    dataset: Annotated[str | None, typer.Option(help="Name of a data set, or path of a graph file.")] = None,
+    dataset: Annotated[
+        str | None, typer.Option(help="Name of a data set, path of a graph file, or address of a graph folder.")
+    ] = None,
     method: Annotated[str | None, typer.Option(help="Name of a method, several with commas, or all.")] = None,
     backbone: Annotated[str | None, typer.Option(help="Name of a backbone.")] = None,
     seed: Annotated[int | None, typer.Option(help="Seed of split, class order and initialisation.")] = None,
@@ -83,7 +85,10 @@ def run_command(
         raise ConfigError("--protocol or --set stream.inter_task_edges is wanted, got both instead; leave one out")
     names = _method_names(method)
     configs = [_config(values, name, budget, sets, strict=len(names) == 1) for name in names]
-    with budgeted(memory, scratch), on_workers(executor, ray_address, scratch, configs[0].dataset.name):
+    with (
+        budgeted(memory, scratch, executor),
+        on_workers(executor, ray_address, scratch, configs[0].dataset.name),
+    ):
         results, failures = _run_all(configs, out, data_dir, resume=resume)
     if as_json:
         shown = [run_json(result.record, result.folder) for result in results]

@@ -18,7 +18,9 @@ EXAMPLE = "Example: evergraph score --dataset digits --score hps --out scores.cs
 
 
 def score_command(
-    dataset: Annotated[str, typer.Option(help="Name of a data set, or path of a graph file.")],
+    dataset: Annotated[
+        str, typer.Option(help="Name of a data set, path of a graph file, or address of a graph folder.")
+    ],
     out: Annotated[Path, typer.Option(help="File to write: .csv or .parquet.")],
     score: Annotated[str, typer.Option(help="Name of a score; see evergraph list scores.")] = "hps",
     orientation: Annotated[

@@ -5,6 +5,7 @@ import secrets
 import socket
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
+from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -28,7 +29,7 @@ def _own_cluster(cpus: int) -> Iterator[Path]:
         "RAY_USAGE_STATS_ENABLED": "0",
         "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",  # listen on 127.0.0.1 only, on every system
         "RAY_AUTH_MODE": "token",
-        "RAY_AUTH_TOKEN": secrets.token_hex(32),  # else Ray writes one to the home folder
+        "RAY_AUTH_TOKEN": _token(),  # else Ray writes one to the home folder
     }
     parent = "/tmp" if os.path.isdir("/tmp") else None  # Ray puts sockets there, whose paths must be short
     with (
@@ -41,6 +42,12 @@ def _own_cluster(cpus: int) -> Iterator[Path]:
             yield Path(folder)
         finally:
             ray.shutdown()
+
+
+@cache
+def _token() -> str:
+    """One for all clusters of this process: Ray reads it only once."""
+    return secrets.token_hex(32)
 
 
 @contextmanager

@@ -5,6 +5,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from evergraph.data.on_disk.shared import forget_brought
+from evergraph.data.remote.address import checked
 from evergraph.errors import ConfigError, RunError
 from evergraph.experiments.ray_cluster import ray_cluster
 from evergraph.workers import Item, Result, Workers, working
@@ -16,7 +18,7 @@ DEATHS = 3
 class RayWorkers(Workers):
     """Tasks of one CPU each on the cluster that this process is connected to."""
 
-    def __init__(self, folder: Path):
+    def __init__(self, folder: Path | str):
         import ray
 
         self.folder = folder
@@ -66,13 +68,17 @@ class RayWorkers(Workers):
 
 
 @contextmanager
-def ray_workers(address: str | None, cpus: int, folder: Path) -> Iterator[RayWorkers]:
+def ray_workers(address: str | None, cpus: int, folder: Path | str) -> Iterator[RayWorkers]:
     """Let a Ray cluster do parts of what is computed inside: one at an address, or a new local one of so many CPUs.
 
-    folder: which every node reaches by the same path, as it does the graph folder.
+    folder: for what workers share, which every node reaches by the same path or address.
     """
-    with ray_cluster(address, cpus), working(workers := RayWorkers(folder.resolve())):
-        yield workers
+    shared = folder.resolve() if isinstance(folder, Path) else checked(folder)
+    with ray_cluster(address, cpus), working(workers := RayWorkers(shared)):
+        try:
+            yield workers
+        finally:
+            forget_brought()
 
 
 def _done(function: Callable[[Any, Any], Any], common: Any, item: Any) -> Any:

@@ -13,8 +13,9 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from evergraph.data.cache import cache_dir
 from evergraph.data.datasets.entry import RemoteFile
-from evergraph.data.datasets.fetch import cache_dir, locator
+from evergraph.data.datasets.fetch import locator
 from evergraph.data.datasets.progress import DownloadBar
 from evergraph.errors import DataError
 

@@ -20,7 +20,9 @@ def test_the_examples_run_as_they_are_printed(tmp_path: Path, monkeypatch: pytes
     commands = "".join(re.findall(r"```sh\n(.*?)```", PAGE, flags=re.DOTALL)).splitlines()
     on_ray = [line for line in commands if "--executor ray" in line]  # tests/experiments/test_ray_workers.py
     assert len(on_ray) == 2
-    for line in [line for line in commands if line not in on_ray]:
+    remote = [line for line in commands if "://" in line]  # tests/cli/test_cache.py
+    assert len(remote) == 4
+    for line in [line for line in commands if line not in (*on_ray, *remote)]:
         words = shlex.split(line, comments=True)
         assert words[0] == "evergraph"
         assert run_main(words[1:]) == 0, line

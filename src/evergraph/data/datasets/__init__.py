@@ -7,18 +7,22 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BaseModel, Field
+from pydantic import AfterValidator, BaseModel, Field, field_validator
 
 from evergraph.config import Settings, usable_path, validated
+from evergraph.data.cache import cache_dir
 from evergraph.data.datasets import digits, npz, ogb, patents, reddit, sbm
 from evergraph.data.datasets.derived import DerivedFeatures
 from evergraph.data.datasets.entry import DatasetEntry, Locate, NoOptions, RemoteFile
-from evergraph.data.datasets.fetch import cache_dir, locator
+from evergraph.data.datasets.fetch import locator
 from evergraph.data.datasets.files import FileOptions, files_of, read_graph
 from evergraph.data.graph import Graph
 from evergraph.data.on_disk import is_on_disk
+from evergraph.data.remote.address import checked, is_address, local_path
+from evergraph.data.remote.fetching import manifest_text
+from evergraph.data.remote.place import graph_place
 from evergraph.data.standardise import Standardisation, changes, standardise
-from evergraph.errors import DataError
+from evergraph.errors import ConfigError, DataError
 from evergraph.registry import Registry
 
 __all__ = [
@@ -42,16 +46,23 @@ __all__ = [
 
 
 class DatasetConfig(Settings):
-    """Which graph: the name of a data set or the path of a file, and how it is read."""
+    """Which graph: the name of a data set, the path of a file or the address of a folder, and how it is read."""
 
     name: Annotated[str, AfterValidator(usable_path)] = "digits"
-    """Name of a data set, or path of a graph file or a graph folder."""
+    """Name of a data set, path of a graph file or a graph folder, or address of a graph folder."""
     features: str | None = None
     """Features that are derived from the graph in place of its own: spectral:D or degree."""
     options: dict[str, Any] = Field(default_factory=dict)
     """Options of this data set; graph files have those of a graph file."""
     standardise: Standardisation = Standardisation()
     """Which steps of standardisation are done."""
+
+    @field_validator("name")
+    @classmethod
+    def _no_secrets(cls, value: str) -> str:
+        if is_address(value):
+            checked(value)
+        return value
 
 
 DATASETS: Registry[DatasetEntry] = Registry(
@@ -111,7 +122,7 @@ def load_dataset(
     derived = DerivedFeatures.parse(features) if features is not None else None
     chosen = dataset_options(name_or_path, options or {})
     if isinstance(chosen, FileOptions):
-        graph = read_graph(Path(name_or_path), chosen)
+        graph = read_graph(graph_place(name_or_path, progress=progress), chosen)
     else:
         entry = DATASETS[name_or_path]
         graph = entry.load(chosen, locator(data_dir, download=download, progress=progress))
@@ -150,9 +161,12 @@ def source_digest(config: DatasetConfig) -> str | None:
         return None
     digest = hashlib.sha256()
     try:
-        for path in files_of(Path(config.name), options):
+        if is_address(config.name):
+            digest.update(hashlib.sha256(manifest_text(config.name)).digest())  # nothing else is brought for this
+            return digest.hexdigest()
+        for path in files_of(Path(local_path(config.name)), options):
             with path.open("rb") as file:
                 digest.update(hashlib.file_digest(file, "sha256").digest())
-    except (OSError, DataError):
+    except (OSError, DataError, ConfigError):
         return None
     return digest.hexdigest()

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.linalg import ArpackNoConvergence, eigsh
 
-from evergraph.data.datasets.fetch import cache_dir
+from evergraph.data.cache import cache_dir
 from evergraph.data.graph import Graph
 from evergraph.data.graph_folder.npy import mapped
 from evergraph.data.standardise import Standardisation, standardise

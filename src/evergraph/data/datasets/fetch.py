@@ -9,6 +9,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO
 from uuid import uuid4
 
+from evergraph.data.cache import cache_dir
 from evergraph.data.datasets.arrays import BROKEN
 from evergraph.data.datasets.entry import Locate, RemoteFile
 from evergraph.errors import DataError
@@ -17,16 +18,8 @@ from evergraph.limits import Refused
 from evergraph.parsing import read_json
 
 DATA_VARIABLE = "EVERGRAPH_DATA"
-CACHE_VARIABLE = "EVERGRAPH_CACHE"
 LEAST_ROOM = 1 << 28
 """Bytes that a download leaves free on the disk."""
-
-
-def cache_dir() -> Path:
-    """The folder in EVERGRAPH_CACHE, or the user's cache folder of the operating system."""
-    import pooch
-
-    return Path(os.environ.get(CACHE_VARIABLE) or pooch.os_cache("evergraph"))
 
 
 def locator(data_dir: str | Path | None = None, *, download: bool = True, progress: bool = False) -> Locate:

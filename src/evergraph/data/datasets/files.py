@@ -14,6 +14,7 @@ from evergraph.data.datasets.arrays import Arrays, about, read_arrays, require
 from evergraph.data.datasets.npz import KEYS, graph_from, no_features
 from evergraph.data.graph import Features, Graph, adjacency_from_edges, make_graph
 from evergraph.data.graph_folder import MANIFEST, read_folder
+from evergraph.data.remote.place import Place
 from evergraph.errors import ConfigError, DataError
 from evergraph.matrices import forbid_repeated
 from evergraph.tables import Batch, Duplicates, FeatureSchema, Table, batch_from_tables, read_table
@@ -56,11 +57,13 @@ MERGE = "remove them or merge them: --set dataset.options.duplicates=merge"
 COLUMN_OPTIONS = ("id_column", "label_column", "time_column", "ignore", "numbers", "categories", "scale")
 
 
-def read_graph(path: Path, options: FileOptions) -> Graph:
+def read_graph(where: Path | Place, options: FileOptions) -> Graph:
     """The graph in a file, by its suffix; DataError with one sentence for whatever is wrong with it."""
+    place = where if isinstance(where, Place) else Place(where)
+    path = place.path
     if path.is_dir():
-        _forbid_folder_options(path, options)
-        return read_folder(path)
+        _forbid_folder_options(place.address or path, options)
+        return read_folder(place)
     is_table = table_suffix(path) is not None
     if not is_table and path.suffix.lower() != ".npz":
         raise DataError(
@@ -78,7 +81,7 @@ def read_graph(path: Path, options: FileOptions) -> Graph:
         )
 
 
-def _forbid_folder_options(path: Path, options: FileOptions) -> None:
+def _forbid_folder_options(path: Path | str, options: FileOptions) -> None:
     for name in changed_settings(options):
         raise ConfigError(
             f"{name} goes with tables, got it for the graph folder {path} instead; give it to evergraph data "

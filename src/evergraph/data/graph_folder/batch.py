@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from evergraph.data.graph import Graph
 from evergraph.data.graph_folder.reading import read_folder
 from evergraph.data.on_disk import count_loops, described, has_weights, is_on_disk
+from evergraph.data.remote.place import Place
 from evergraph.data.standardise import Standardisation, standardise
 from evergraph.tables import Batch
 
@@ -15,7 +16,7 @@ STEPS = Standardisation(undirected=False, unweighted=False, largest_component=Fa
 """As with tables, only self-loops are left out."""
 
 
-def folder_batch(folder: Path) -> Batch:
+def folder_batch(folder: Path | Place) -> Batch:
     """The nodes and edges in a folder; it stays on disk where it does not fit into the budget of memory."""
     graph = read_folder(folder)
     tidy = standardise(graph, STEPS)

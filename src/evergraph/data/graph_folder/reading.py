@@ -15,6 +15,7 @@ from evergraph.data.graph import Graph
 from evergraph.data.graph_folder.manifest import MANIFEST, GraphManifest, parse_manifest
 from evergraph.data.graph_folder.npy import mapped, opened
 from evergraph.data.on_disk import bytes_in_memory, kept_on_disk
+from evergraph.data.remote.place import Place
 from evergraph.errors import DataError
 from evergraph.limits import Refused, forbid_more_than_memory
 from evergraph.workers import current_workers
@@ -51,12 +52,14 @@ def read_manifest(folder: Path) -> GraphManifest:
         raise DataError(f"{folder / MANIFEST} must be as it was written: {error}") from None
 
 
-def read_folder(folder: Path) -> Graph:
+def read_folder(where: Path | Place) -> Graph:
     """The graph in a folder, its arrays memory maps; DataError in one sentence for whatever is wrong with it.
 
     Types, shapes and sizes of all files are checked, and that no index points outside of the graph: indices,
     labels and times are read once, in blocks. Features and checksums are not looked at; see `check_folder`.
     """
+    place = where if isinstance(where, Place) else Place(where)
+    folder = place.path
     manifest = read_manifest(folder)
     try:
         forbid_more_than_memory(manifest.nodes * NODE_BYTES)
@@ -87,7 +90,7 @@ def read_folder(folder: Path) -> Graph:
     if features is not None and features.dtype == np.float16:
         graph = replace(graph, remarks=(*graph.remarks, "features are kept in 16 bits"))
     if current_workers() is not None or bytes_in_memory(graph) > current_budget().memory:
-        return kept_on_disk(graph, weighted=True, loops=True, folder=folder.resolve())
+        return kept_on_disk(graph, weighted=True, loops=True, place=replace(place, path=folder.resolve()))
     return graph if features is None else replace(graph, features=_widened(features))
 
 

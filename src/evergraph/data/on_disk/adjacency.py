@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from functools import cached_property
 from itertools import pairwise
-from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -13,6 +12,7 @@ from scipy import sparse
 from evergraph.budget import current_budget
 from evergraph.data.graph import row_entries
 from evergraph.data.on_disk.blocks import MOST_ROWS, NotInMemory, block_entries, scratch_file
+from evergraph.data.remote.place import Place
 from evergraph.errors import DataError
 from evergraph.matrices import all_ones, csr
 from evergraph.threads import in_threads
@@ -24,7 +24,7 @@ class DiskAdjacency(NotInMemory):
     """The adjacency of some nodes of a graph in memory maps, and of the edges between them.
 
     whole: CSR over memory maps; nodes: its rows and columns that count, rising, None for all of them. weighted:
-    whether its values are read; else every edge counts 1. loops: whether its diagonal counts. folder: where the
+    whether its values are read; else every edge counts 1. loops: whether its diagonal counts. place: where the
     maps are from.
     """
 
@@ -35,9 +35,9 @@ class DiskAdjacency(NotInMemory):
         *,
         weighted: bool,
         loops: bool,
-        folder: Path | None = None,
+        place: Place | None = None,
     ):
-        self.whole, self.nodes, self.weighted, self.loops, self.folder = whole, nodes, weighted, loops, folder
+        self.whole, self.nodes, self.weighted, self.loops, self.place = whole, nodes, weighted, loops, place
         n = int(whole.shape[0]) if nodes is None else len(nodes)
         self.shape = (n, n)
 
@@ -61,11 +61,11 @@ class DiskAdjacency(NotInMemory):
 
     def counting(self, nodes: NDArray[np.int64] | None, *, weighted: bool, loops: bool) -> "DiskAdjacency":
         """That of these nodes of the same files."""
-        return DiskAdjacency(self.whole, nodes, weighted=weighted, loops=loops, folder=self.folder)
+        return DiskAdjacency(self.whole, nodes, weighted=weighted, loops=loops, place=self.place)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Another process opens the files again."""
-        return _opened_again, (self.folder, self.nodes, self.weighted, self.loops)
+        return _opened_again, (self.place, self.nodes, self.weighted, self.loops)
 
     def same_as(self, other: object) -> bool:
         """Whether this is the adjacency of the same nodes of the same files."""
@@ -171,10 +171,10 @@ class DiskAdjacency(NotInMemory):
         return np.asarray(columns != np.repeat(own, np.diff(ends, prepend=0)))
 
 
-def _opened_again(folder: Path, nodes: NDArray[np.int64] | None, weighted: bool, loops: bool) -> DiskAdjacency:
+def _opened_again(place: Place, nodes: NDArray[np.int64] | None, weighted: bool, loops: bool) -> DiskAdjacency:
     from evergraph.data.graph_folder.reading import mapped_csr  # which reads graphs into this package
 
-    return DiskAdjacency(mapped_csr(folder), nodes, weighted=weighted, loops=loops, folder=folder)
+    return DiskAdjacency(mapped_csr(place.here()), nodes, weighted=weighted, loops=loops, place=place)
 
 
 def trusted(

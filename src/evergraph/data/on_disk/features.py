@@ -1,7 +1,6 @@
 """The features of a graph on disk, read and scaled in blocks of rows."""
 
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -10,6 +9,7 @@ from numpy.typing import NDArray
 from evergraph.budget import current_budget
 from evergraph.data.on_disk.adjacency import Rows
 from evergraph.data.on_disk.blocks import NotInMemory, block_rows
+from evergraph.data.remote.place import Place
 
 Scale: TypeAlias = Callable[[NDArray[Any]], NDArray[np.float32]]
 
@@ -27,9 +27,9 @@ class DiskFeatures(NotInMemory):
         stored: NDArray[Any],
         nodes: NDArray[np.int64] | None = None,
         scale: Scale | None = None,
-        folder: Path | None = None,
+        place: Place | None = None,
     ):
-        self.stored, self.nodes, self.scale, self.folder = stored, nodes, scale, folder
+        self.stored, self.nodes, self.scale, self.place = stored, nodes, scale, place
         self.shape = (len(stored) if nodes is None else len(nodes), int(stored.shape[1]))
 
     def __len__(self) -> int:
@@ -42,15 +42,15 @@ class DiskFeatures(NotInMemory):
 
     def induced(self, nodes: NDArray[np.int64]) -> "DiskFeatures":
         own = nodes if self.nodes is None else self.nodes[nodes]
-        return DiskFeatures(self.stored, own, self.scale, self.folder)
+        return DiskFeatures(self.stored, own, self.scale, self.place)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Another process opens the file again."""
-        return _opened_again, (self.folder, self.nodes, self.scale)
+        return _opened_again, (self.place, self.nodes, self.scale)
 
     def scaled(self, scale: Scale) -> "DiskFeatures":
         """The same rows, scaled; they were not before."""
-        return DiskFeatures(self.stored, self.nodes, scale, self.folder)
+        return DiskFeatures(self.stored, self.nodes, scale, self.place)
 
     def blocks(self) -> Iterator[tuple[slice, NDArray[np.float32]]]:
         """All rows, some at a time."""
@@ -60,7 +60,7 @@ class DiskFeatures(NotInMemory):
             yield part, self[part]
 
 
-def _opened_again(folder: Path, nodes: NDArray[np.int64] | None, scale: Scale | None) -> DiskFeatures:
+def _opened_again(place: Place, nodes: NDArray[np.int64] | None, scale: Scale | None) -> DiskFeatures:
     from evergraph.data.graph_folder.reading import mapped_features  # which reads graphs into this package
 
-    return DiskFeatures(mapped_features(folder), nodes, scale, folder)
+    return DiskFeatures(mapped_features(place.here()), nodes, scale, place)

@@ -1,7 +1,6 @@
 """Graphs whose adjacency and features are on disk."""
 
 from dataclasses import replace
-from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
@@ -12,6 +11,7 @@ from evergraph.data.graph import Graph
 from evergraph.data.on_disk.adjacency import DiskAdjacency
 from evergraph.data.on_disk.blocks import block_columns, block_entries
 from evergraph.data.on_disk.features import DiskFeatures
+from evergraph.data.remote.place import Place
 from evergraph.errors import DataError
 from evergraph.matrices import all_ones
 from evergraph.threads import in_threads
@@ -25,10 +25,10 @@ def is_on_disk(graph: Graph) -> bool:
     return isinstance(graph.adjacency, DiskAdjacency)
 
 
-def kept_on_disk(graph: Graph, *, weighted: bool, loops: bool, folder: Path | None = None) -> Graph:
+def kept_on_disk(graph: Graph, *, weighted: bool, loops: bool, place: Place | None = None) -> Graph:
     """A graph over memory maps, those of a folder, as one that is read in blocks."""
-    adjacency = DiskAdjacency(graph.adjacency, weighted=weighted, loops=loops, folder=folder)
-    features = None if graph.features is None else DiskFeatures(np.asarray(graph.features), folder=folder)
+    adjacency = DiskAdjacency(graph.adjacency, weighted=weighted, loops=loops, place=place)
+    features = None if graph.features is None else DiskFeatures(np.asarray(graph.features), place=place)
     return replace(graph, adjacency=cast("sparse.csr_array", adjacency), features=cast("Any", features))
 
 

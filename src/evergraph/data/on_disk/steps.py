@@ -1,20 +1,17 @@
 """Propagation over a graph on disk, in blocks of rows and columns."""
 
-import os
-import weakref
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
 from evergraph.budget import current_budget, memory_budget
-from evergraph.data.on_disk.adjacency import DiskAdjacency, Rows, trusted
-from evergraph.data.on_disk.blocks import block_columns, block_rows, reserve, scratch_array
+from evergraph.data.on_disk.adjacency import DiskAdjacency, trusted
+from evergraph.data.on_disk.blocks import block_columns, block_rows, scratch_array
 from evergraph.data.on_disk.features import DiskFeatures
+from evergraph.data.on_disk.shared import SharedArray, StoredArray, shared_array
 from evergraph.threads import in_threads
 from evergraph.workers import Workers, current_workers
 
@@ -73,7 +70,7 @@ class DiskSteps:
         """
         n, width = source.shape
         workers = current_workers()
-        if workers is not None and after is None and isinstance(source, DiskFeatures | SharedArray):
+        if workers is not None and after is None and isinstance(source, DiskFeatures | SharedArray | StoredArray):
             return self._times_by(workers, source)
         found = scratch_array((n, width))
         budget = current_budget()
@@ -89,10 +86,12 @@ class DiskSteps:
             in_threads(fill, self.adjacency.parts)
         return found
 
-    def _times_by(self, workers: Workers, source: Any) -> "SharedArray":
-        found = SharedArray.made(workers.folder, source.shape)
+    def _times_by(self, workers: Workers, source: Any) -> SharedArray | StoredArray:
+        found = shared_array(workers.folder, source.shape)
         common = self.adjacency, self.scale, source, found, current_budget().memory
-        workers.map(_times_rows, common, self._portions(workers, source.shape[1]))
+        portions = self._portions(workers, source.shape[1])
+        workers.map(_times_rows, common, portions)
+        found.written([parts[0].start for parts in portions])
         return found
 
     def rows_times(self, parts: Sequence[slice], source: Any) -> NDArray[np.float32]:
@@ -122,40 +121,6 @@ def _times_rows(common: tuple[Any, ...], parts: Sequence[slice]) -> None:
     adjacency, scale, source, found, memory = common
     with memory_budget(memory):
         found.write(parts[0].start, DiskSteps(adjacency, scale).rows_times(parts, source))
-
-
-class SharedArray:
-    """Numbers of 32 bits in a file that workers reach, read by rows; the file goes with the array that made it."""
-
-    dtype = np.dtype(np.float32)
-
-    def __init__(self, path: Path, shape: tuple[int, int]):
-        self.path, self.shape = path, shape
-
-    @classmethod
-    def made(cls, folder: Path, shape: tuple[int, int]) -> "SharedArray":
-        """A new one."""
-        made = cls(folder / f"evergraph-{uuid4().hex}", shape)
-        reserve(made.path, 4 * shape[0] * shape[1])
-        weakref.finalize(made, made.path.unlink, missing_ok=True)
-        return made
-
-    def __len__(self) -> int:
-        return self.shape[0]
-
-    def __getitem__(self, rows: Rows) -> NDArray[np.float32]:
-        return np.asarray(np.memmap(self.path, self.dtype, "r", shape=self.shape)[rows])
-
-    def write(self, first: int, rows: NDArray[np.float32]) -> None:
-        """Put rows where they belong."""
-        with self.path.open("r+b") as file:
-            file.seek(4 * first * self.shape[1])
-            file.write(np.ascontiguousarray(rows).data)
-            file.flush()
-            os.fsync(file.fileno())
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return SharedArray, (self.path, self.shape)
 
 
 def _columns(source: Any, columns: slice, at_once: int) -> NDArray[np.float32]:
