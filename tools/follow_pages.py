@@ -27,7 +27,7 @@ PROGRESS = re.compile(r"^task \d+/\d+\n|^.*\r|[ ]+$", flags=re.MULTILINE)
 """What a terminal shows in another way or not at all."""
 
 NUMBER = re.compile(r"-?\d[\d,]*(?:\.\d+)?(?:e-?\d+)?")
-SECONDS = re.compile(r"\d[\d.]* (?=s\b|seconds\b|minutes\b|min\b)")
+SECONDS = re.compile(r"\d[\d.]* (?=s\b|seconds\b|[KMG]i?B\b)")
 
 
 class PageError(Exception):
@@ -135,11 +135,15 @@ def differences(shown: str, printed: str) -> list[str]:
 
 
 def _without_seconds(text: str) -> list[str]:
-    """The lines of an output; a table whose last column is `seconds` loses that column."""
-    lines, cut = [], False
+    """The lines of an output; columns of tables whose names say that they hold seconds are left out."""
+    lines, clocks = [], set[int]()
     for line in text.splitlines():
-        cut = "seconds ┃" in line or (cut and not line.startswith("└"))
-        lines.append(line[: line.rstrip("│").rfind("│")] if cut and line.startswith("│") else line)
+        if line.startswith("┏"):
+            clocks = set()
+        elif line.startswith("┃"):
+            clocks |= {at for at, cell in enumerate(line.split("┃")) if cell.strip() in ("seconds", "time, s")}
+        kept = [cell for at, cell in enumerate(line.split("│")) if at not in clocks or not line.startswith("│")]
+        lines.append("│".join(kept))
     return lines
 
 
