@@ -1,6 +1,6 @@
 """Follow a page as a reader does, in an empty folder: save its files, run its commands, look at what they print.
 
-    python tools/follow_pages.py docs/tutorials/growing-months.md    # write into the page what its commands print now
+    python tools/follow_pages.py docs/start.md    # write into the page what its commands print now
 
 Commands of evergraph run in this process, which saves the start of Python and torch; other lines go to a shell.
 """
@@ -19,9 +19,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from pages import ROOT, Block, at_the_top, blocks, command_lines
-
 from evergraph.cli import run_main
+from pages import ROOT, Block, at_the_top, blocks, command_lines
 
 PROGRESS = re.compile(r"^task \d+/\d+\n|^.*\r|[ ]+$", flags=re.MULTILINE)
 """What a terminal shows in another way or not at all."""
@@ -119,8 +118,8 @@ def _other_command(line: str) -> tuple[int, str]:
 def differences(shown: str, printed: str) -> list[str]:
     """The first line in which a page and the truth differ, if any; a line `...` stands for any lines.
 
-    Words and whole numbers must be the same. Decimals may differ by 5, since processors round differently; seconds may
-    be any.
+    Words and whole numbers must be the same. Decimals may differ by 5, since processors round differently; seconds and
+    bytes may be any.
     """
     left = _without_seconds(printed)
     wanted = _without_seconds(shown)

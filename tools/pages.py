@@ -1,6 +1,6 @@
 """The pages of the documentation and their code blocks, read from Markdown.
 
-A comment before a block says what is special about it; without one it is run where the page is followed (follow_pages.py):
+A comment before a block says what is special about it; without one it is run when the page is followed:
 
     <!-- not run: why -->            it is read only: its commands and options must exist
     <!-- run by tests/x/test_y.py --> that test runs it; at the top of a page: all of its blocks

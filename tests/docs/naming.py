@@ -2,6 +2,7 @@
 
 import re
 from importlib import import_module
+from itertools import pairwise
 from typing import Any
 
 import typer
@@ -12,12 +13,18 @@ from evergraph.cli import app
 from evergraph.data.datasets import DATASETS, DatasetConfig, is_path
 from evergraph.data.stream import StreamConfig
 from evergraph.methods import METHODS
+from evergraph.registry import Registry
 from evergraph.runs.config import SECTIONS, SeedConfig
 from evergraph.scores import SCORES
 from evergraph.training.loop import TrainConfig
 
 TOP: Any = typer.main.get_command(app)
-TABLES = {"--method": METHODS, "--backbone": BACKBONES, "--score": SCORES, "--dataset": DATASETS}
+TABLES: dict[str, Registry[Any]] = {
+    "--method": METHODS,
+    "--backbone": BACKBONES,
+    "--score": SCORES,
+    "--dataset": DATASETS,
+}
 OTHER_NAMES = {"--method": {"all", "memory", "blocks", "petsc"}}
 """`score --method` is about the Hodge potential."""
 
@@ -50,7 +57,7 @@ def complaint(words: list[str]) -> str:
 
 def wrong_value(words: list[str]) -> str:
     """The first name or setting among the values of options that does not exist, or nothing."""
-    for option, value in zip(words, words[1:], strict=False):
+    for option, value in pairwise(words):
         if option == "--set" and not is_setting(value.partition("=")[0]):
             return f"{value} is no setting"
         if option in TABLES and "--plugin" not in words:
@@ -73,7 +80,12 @@ def fields(model: type[BaseModel], prefix: str) -> set[str]:
 
 def settings() -> set[str]:
     """Every setting of any method, backbone and data set."""
-    sections = {"dataset": DatasetConfig, "stream": StreamConfig, "train": TrainConfig, "seeds": SeedConfig}
+    sections: dict[str, type[BaseModel]] = {
+        "dataset": DatasetConfig,
+        "stream": StreamConfig,
+        "train": TrainConfig,
+        "seeds": SeedConfig,
+    }
     found = {f"{name}.name" for name in ("dataset", "backbone", "method")}
     for name, model in sections.items():
         found |= fields(model, name)

@@ -5,6 +5,7 @@ import shlex
 from pathlib import Path
 
 import pytest
+
 from pages import PAGES, ROOT, blocks, command_lines, prose
 
 from .naming import complaint, exists, is_setting, looks_like_setting, option_names

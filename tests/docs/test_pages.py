@@ -1,8 +1,9 @@
-"""Every code block of every page is run, in order, as a reader does; or a comment says why not, or which test runs it."""
+"""Every code block of every page is run, in order, as a reader does; or a comment says why not, or which test does."""
 
 from pathlib import Path
 
 import pytest
+
 from follow_pages import PageError, differences, follow, written
 from pages import PAGES, ROOT, Block, at_the_top, blocks
 
@@ -23,7 +24,9 @@ def test_a_reader_can_follow(name: str, tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setenv("COLUMNS", "80")
     for block, printed in follow(NAMES[name], tmp_path):
         if not block.remark.startswith("not compared:"):
-            assert differences(block.text, printed) == [], f"{name}:{block.line}: python tools/follow_pages.py {name}"
+            assert differences(block.text, printed) == [], (
+                f"{name}:{block.line}: python tools/follow_pages.py {name}"
+            )
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -35,9 +38,9 @@ def test_what_is_not_run_here_has_a_reason_or_a_test(name: str) -> None:
     for block in blocks(text):
         known = ("", "fails") if not block.is_output() else ("",)
         said = block.remark.partition(":")
-        assert block.remark in known or block.run_by() or (said[0] in ("not run", "not compared") and said[2].strip()), (
-            f"{name}:{block.line}: {block.remark}"
-        )
+        assert (
+            block.remark in known or block.run_by() or (said[0] in ("not run", "not compared") and said[2].strip())
+        ), f"{name}:{block.line}: {block.remark}"
 
 
 def page(folder: Path, text: str) -> Path:

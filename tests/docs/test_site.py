@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from pages import ROOT
 from site_pages import PLACES, with_links_of_the_site
 
@@ -54,8 +55,8 @@ def test_it_is_searched_from_disk(site: Path) -> None:
         page = browser.new_page()
         page.on("request", lambda request: asked.append(request.url))
         page.goto((site / "index.html").as_uri())
-        page.locator("input.md-search__input").click()
-        page.locator("input.md-search__input").fill("hubs")
+        page.keyboard.press("s")
+        page.locator("input.md-search__input").fill("hubs", force=True)
         link = page.locator("a.md-search-result__link").first
         link.wait_for(timeout=60_000)
         assert "write-a-method.html" in link.get_attribute("href")
@@ -83,7 +84,11 @@ def test_loads_from_elsewhere_are_noticed(load: str, found: bool) -> None:
         ("docs/tutorials/clusters.md", "[a](../../CONTRIBUTING.md#b)", "[a](../project/contributing.md#b)"),
         ("docs/serve.md", "[a](../benchmarks/README.md)", "[a](project/benchmarks.md)"),
         ("README.md", "![a](docs/demo.png) `[b](docs/x.md)`", "![a](../demo.png) `[b](docs/x.md)`"),
-        ("README.md", "[a](benchmarks) [b](https://x.org) [c](#d)", "[a](benchmarks.md) [b](https://x.org) [c](#d)"),
+        (
+            "README.md",
+            "[a](benchmarks) [b](https://x.org) [c](#d)",
+            "[a](benchmarks.md) [b](https://x.org) [c](#d)",
+        ),
         ("README.md", "see [the `code`](src/evergraph/config.py)", "see the `code`"),
         ("docs/results.md", "[![a](report.png)](report.html)", "[![a](report.png)](report.html)"),
     ],

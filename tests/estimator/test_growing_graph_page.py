@@ -14,7 +14,9 @@ from evergraph.cli import run_main
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "growing-graph.md").read_text(encoding="utf-8")
-README = (ROOT / "README.md").read_text(encoding="utf-8").partition("## Your own growing graph")[2].partition("\n## ")[0]
+README = (
+    (ROOT / "README.md").read_text(encoding="utf-8").partition("## Your own growing graph")[2].partition("\n## ")[0]
+)
 GRAPH = load_dataset("digits").subgraph(np.flatnonzero(load_dataset("digits").labels < 4))
 NAMES = np.array(["tea", "coffee", "milk", "water"])
 MONTHS = {"january": GRAPH.labels < 2, "february": GRAPH.labels < 3, "march": GRAPH.labels < 4}
@@ -101,7 +103,8 @@ def test_the_commands_of_the_readme(company: Path, capsys: pytest.CaptureFixture
     (script,) = blocks("sh", README)
     for table in ("nodes.csv", "edges.csv"):
         (company / table).write_bytes((company / "january" / table).read_bytes())
-    other = "evergraph learn --model other --like model --nodes north/nodes.csv --edges north/edges.csv --label-column topic"
+    north = "--nodes north/nodes.csv --edges north/edges.csv --label-column topic"
+    other = f"evergraph learn --model other --like model {north}"
     *lines, merge = script.splitlines()
     for line in (*lines, other, merge):
         program, *arguments = shlex.split(line, comments=True)
