@@ -118,8 +118,8 @@ def _other_command(line: str) -> tuple[int, str]:
 def differences(shown: str, printed: str) -> list[str]:
     """The first line in which a page and the truth differ, if any; a line `...` stands for any lines.
 
-    Words and whole numbers must be the same. Decimals may differ by 5, since processors round differently; seconds and
-    bytes may be any.
+    Words and whole numbers must be the same. Decimals may differ by 5, since processors round differently; seconds
+    and bytes may be any.
     """
     left = _without_seconds(printed)
     wanted = _without_seconds(shown)

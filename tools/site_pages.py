@@ -1,7 +1,7 @@
 """The site has pages from outside of docs/, and links that hold on a code host hold in it, too.
 
-mkdocs calls `on_files` and `on_page_markdown` (`hooks` in mkdocs.yml). A page of docs/ links to ../CONTRIBUTING.md; in
-the site that file is the page project/contributing.md, and the links to it and within it are rewritten.
+mkdocs calls `on_files` and `on_page_markdown` (`hooks` in mkdocs.yml). A page of docs/ links to ../CONTRIBUTING.md;
+in the site that file is the page project/contributing.md, and the links to it and within it are rewritten.
 """
 
 import re

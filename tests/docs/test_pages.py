@@ -1,4 +1,4 @@
-"""Every code block of every page is run, in order, as a reader does; or a comment says why not, or which test does."""
+"""Every code block of every page is run, in order, as a reader does; or a comment says why not."""
 
 from pathlib import Path
 
