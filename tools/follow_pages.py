@@ -8,6 +8,7 @@ Commands of evergraph run in this process, which saves the start of Python and t
 import argparse
 import contextlib
 import doctest
+import glob
 import io
 import os
 import re
@@ -15,6 +16,7 @@ import shlex
 import subprocess
 import sys
 import tempfile
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -61,6 +63,9 @@ def _done(block: Block, scope: dict[str, Any], where: str) -> str:
     if block.language == "sh":
         lines = command_lines(block.text)
         return "".join(_line(line, where, fails=block.remark == "fails") for line in lines)
+    if block.language == "toml":
+        tomllib.loads(block.text)
+        return ""
     if block.language != "python":
         raise PageError(f"{where}: a block of {block.language!r} without a title is neither run nor saved")
     if block.text.startswith(">>>"):
@@ -84,10 +89,15 @@ def _session(text: str, scope: dict[str, Any], where: str) -> str:
 def _line(line: str, where: str, *, fails: bool) -> str:
     words = shlex.split(line, comments=True)
     ours = words[0] == "evergraph" and not {"|", ">", "&&", ";"} & set(words)
-    code, said = _our_command(words[1:]) if ours else _other_command(line)
+    code, said = _our_command(_expanded(words[1:])) if ours else _other_command(line)
     if (code != 0) != fails:
         raise PageError(f"{where}: {line}: ended with {code}\n{said}")
     return PROGRESS.sub("", said)
+
+
+def _expanded(words: list[str]) -> list[str]:
+    """Patterns of files as a shell expands them; one that no file has stays."""
+    return [name for word in words for name in (sorted(glob.glob(word)) if "*" in word else []) or [word]]
 
 
 def _our_command(words: list[str]) -> tuple[int, str]:

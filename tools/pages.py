@@ -7,7 +7,8 @@ A comment before a block says what is special about it; without one it is run wh
     <!-- fails -->                   the command ends with an error, which the next block shows
     <!-- not compared: why -->       the output that is shown differs from time to time
 
-At the top of a page, `<!-- in a checkout: results -->` names what it needs of the repository.
+At the top of a page, `<!-- in a checkout: results -->` names what it needs of the repository, and
+`<!-- written by python tools/x.py … -->` says that a tool ran its blocks when it wrote the page.
 """
 
 import re

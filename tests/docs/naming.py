@@ -41,6 +41,8 @@ def complaint(words: list[str]) -> str:
     command: Any = TOP
     rest = list(words)
     while hasattr(command, "commands") and rest and not rest[0].startswith("-"):
+        if rest[0].isupper():  # COMMAND stands for any
+            return ""
         if rest[0] not in command.commands:
             return f"{rest[0]} is no command"
         command = command.commands[rest.pop(0)]

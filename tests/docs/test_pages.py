@@ -1,5 +1,6 @@
 """Every code block of every page is run, in order, as a reader does; or a comment says why not."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ NAMES = {str(page.relative_to(ROOT)): page for page in PAGES}
 
 def own_blocks(text: str) -> list[Block]:
     """Those that are run here."""
-    everywhere = at_the_top(text, "run by")
+    everywhere = at_the_top(text, "run by") or at_the_top(text, "written by python")
     return [] if everywhere else [one for one in blocks(text) if not one.why_not_run() and not one.run_by()]
 
 
@@ -32,6 +33,7 @@ def test_a_reader_can_follow(name: str, tmp_path: Path, monkeypatch: pytest.Monk
 @pytest.mark.parametrize("name", NAMES)
 def test_what_is_not_run_here_has_a_reason_or_a_test(name: str) -> None:
     text = NAMES[name].read_text(encoding="utf-8")
+    assert all((ROOT / script).is_file() for script in at_the_top(text, "written by python").split()[:1])
     tests = {at_the_top(text, "run by"), *(block.run_by() for block in blocks(text))} - {""}
     for test in tests:
         assert NAMES[name].name in (ROOT / test).read_text(encoding="utf-8"), f"{test} does not name {name}"
@@ -74,7 +76,7 @@ def test_another_output_is_noticed(tmp_path: Path) -> None:
         "<!-- fails -->\n\n```sh\ntrue\n```\n",
         "```sh\nevergraph run --no-such-option\n```\n",
         "```text\nof nothing\n```\n",
-        "```toml\na = 1\n```\n",
+        "```yaml\na: 1\n```\n",
         "```python\n>>> 1 + 1\n3\n\n```\n",
     ],
 )
@@ -109,3 +111,11 @@ def test_what_is_printed_now_is_written_into_the_page(tmp_path: Path) -> None:
 )
 def test_words_and_whole_numbers_count_and_seconds_do_not(shown: str, printed: str, same: bool) -> None:
     assert (differences(shown, printed) == []) is same
+
+
+def test_values_of_the_tutorial_stand_in_the_tables() -> None:
+    tables = NAMES["REPRODUCIBILITY.md"].read_text(encoding="utf-8")
+    section = NAMES["docs/tutorials/reproduce-paper.md"].read_text(encoding="utf-8").partition("## What is met")[2]
+    values = re.findall(r"\d+\.\d ± \d+\.\d", section)
+    assert len(values) > 5
+    assert [value for value in values if not re.search(rf"(?<!\d){value}(?!\d)", tables)] == []
