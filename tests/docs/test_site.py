@@ -56,7 +56,8 @@ def test_it_is_searched_from_disk(site: Path) -> None:
         page.on("request", lambda request: asked.append(request.url))
         page.goto((site / "index.html").as_uri())
         page.keyboard.press("s")
-        page.locator("input.md-search__input").fill("hubs", force=True)
+        page.wait_for_function("document.activeElement.matches('.md-search__input')")
+        page.keyboard.type("hubs")
         link = page.locator("a.md-search-result__link").first
         link.wait_for(timeout=60_000)
         assert "write-a-method.html" in link.get_attribute("href")
