@@ -3,7 +3,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 
-.PHONY: demo test check format audit clean
+.PHONY: demo test check docs format audit clean
 .DEFAULT_GOAL := demo
 
 # The demo: FTF-ER on the bundled data set, then the same beside the lower and the upper bound; figures and a page in runs/.
@@ -22,6 +22,10 @@ check: $(INSTALLED)
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo --no-cache
 
+# The documentation as a site that opens from disk: site/index.html. The variable silences an advertisement.
+docs: $(INSTALLED)
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
+
 format: $(INSTALLED)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
@@ -38,4 +42,4 @@ audit:
 	.audit/bin/pip-audit --strict --no-deps --disable-pip --requirement constraints.txt
 
 clean:
-	rm -rf $(VENV) .audit runs .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) .audit runs site .mypy_cache .ruff_cache .pytest_cache .hypothesis

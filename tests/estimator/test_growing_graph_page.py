@@ -1,4 +1,4 @@
-"""Every command and every example of docs/growing-graph.md, run on files of a made-up company."""
+"""Every command and example of docs/growing-graph.md, and those of README.md, run on files of a made-up company."""
 
 import re
 import shlex
@@ -12,15 +12,19 @@ import torch
 from evergraph import load_dataset
 from evergraph.cli import run_main
 
-PAGE = (Path(__file__).parents[2] / "docs" / "growing-graph.md").read_text(encoding="utf-8")
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs" / "growing-graph.md").read_text(encoding="utf-8")
+README = (
+    (ROOT / "README.md").read_text(encoding="utf-8").partition("## Your own growing graph")[2].partition("\n## ")[0]
+)
 GRAPH = load_dataset("digits").subgraph(np.flatnonzero(load_dataset("digits").labels < 4))
 NAMES = np.array(["tea", "coffee", "milk", "water"])
 MONTHS = {"january": GRAPH.labels < 2, "february": GRAPH.labels < 3, "march": GRAPH.labels < 4}
 TRAIN = np.random.default_rng(0).random(GRAPH.n_nodes) < 0.7
 
 
-def blocks(language: str) -> list[str]:
-    return re.findall(rf"```{language}\n(.*?)```", PAGE, flags=re.S)
+def blocks(language: str, page: str = PAGE) -> list[str]:
+    return re.findall(rf"```{language}\n(.*?)```", page, flags=re.S)
 
 
 @pytest.fixture
@@ -93,3 +97,26 @@ def test_an_example_of_at_most_ten_lines(company: Path, code: str, capsys: pytes
     exec(compile(code, "docs/growing-graph.md", "exec"), scope)
     assert len(scope["model"].classes_) >= 2
     assert capsys.readouterr().out
+
+
+def test_the_commands_of_the_readme(company: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (script,) = blocks("sh", README)
+    for table in ("nodes.csv", "edges.csv"):
+        (company / table).write_bytes((company / "january" / table).read_bytes())
+    north = "--nodes north/nodes.csv --edges north/edges.csv --label-column topic"
+    other = f"evergraph learn --model other --like model {north}"
+    *lines, merge = script.splitlines()
+    for line in (*lines, other, merge):
+        program, *arguments = shlex.split(line, comments=True)
+        assert program == "evergraph"
+        assert run_main(arguments) == 0, (line, capsys.readouterr().err)
+    assert (company / "both").is_dir()
+
+
+def test_the_example_of_the_readme(company: Path) -> None:
+    pandas = pytest.importorskip("pandas", reason="the example needs pandas")
+    (code,) = blocks("python", README)
+    tables = {name: pandas.read_csv(f"january/{name}.csv") for name in ("nodes", "edges")}
+    more = {f"more_{name}": pandas.read_csv(f"february/{name}.csv") for name in ("nodes", "edges")}
+    exec(compile(code, "README.md", "exec"), {**tables, **more})
+    assert (company / "model").is_dir()

@@ -1,0 +1,98 @@
+"""The site is built strictly, loads nothing from elsewhere, and is searched without a network."""
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pages import ROOT
+from site_pages import PLACES, with_links_of_the_site
+
+LOADS = re.compile(
+    r"<(?:script|img|iframe|source|audio|video|embed)\b[^>]*\bsrc=[\"']?(?:https?:)?//"
+    r"|<link\b[^>]*\bhref=[\"']?(?:https?:)?//[^>]*"
+    r"|url\([\"']?(?:https?:)?//|@import[^;]*//",
+    flags=re.IGNORECASE,
+)
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+FOUND = next((path for path in map(shutil.which, BROWSERS) if path), None)
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("site")
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(folder)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
+def test_everything_is_in_it_and_nothing_is_loaded_from_elsewhere(site: Path) -> None:
+    pages = {str(path.relative_to(site)) for path in site.rglob("*.html")}
+    assert {"index.html", "start.html", "report.html", "tutorials/growing-months.html"} <= pages
+    assert {place.replace(".md", ".html") for place in PLACES.values()} <= pages
+    texts = [path for kind in ("html", "css", "svg") for path in site.rglob(f"*.{kind}")]
+    assert [str(path) for path in texts if LOADS.search(path.read_text(encoding="utf-8"))] == []
+    assert 'href="report.html"' in (site / "results.html").read_text(encoding="utf-8")
+
+
+def test_comments_for_the_tests_are_not_shown(site: Path) -> None:
+    page = (site / "tutorials" / "clusters.html").read_text(encoding="utf-8")
+    assert "not run:" not in re.sub(r"<!--.*?-->", "", page, flags=re.DOTALL)
+    assert "grid.toml</span>" in page  # the title of a file to be saved
+
+
+@pytest.mark.skipif(FOUND is None, reason=f"the browser tests need one of {', '.join(BROWSERS)}")
+def test_it_is_searched_from_disk(site: Path) -> None:
+    playwright: Any = pytest.importorskip("playwright.sync_api", reason="the browser tests need playwright")
+    asked: list[str] = []
+    with playwright.sync_playwright() as started:
+        browser = started.chromium.launch(executable_path=FOUND, args=["--no-sandbox", "--disable-gpu"])
+        page = browser.new_page()
+        page.on("request", lambda request: asked.append(request.url))
+        page.goto((site / "index.html").as_uri())
+        page.keyboard.press("s")
+        page.wait_for_function("document.activeElement.matches('.md-search__input')")
+        page.keyboard.type("hubs")
+        link = page.locator("a.md-search-result__link").first
+        link.wait_for(timeout=60_000)
+        assert "write-a-method.html" in link.get_attribute("href")
+        browser.close()
+    assert [address for address in asked if not address.startswith(("file:", "blob:", "data:"))] == []
+
+
+@pytest.mark.parametrize(
+    ("load", "found"),
+    [
+        ('<script src="https://x.org/a.js">', True),
+        ('<link rel=stylesheet href="//x.org/a.css">', True),
+        ("@import url(https://x.org/a.css);", True),
+        ('<a href="https://x.org">', False),
+        ('<script src="assets/a.js">', False),
+    ],
+)
+def test_loads_from_elsewhere_are_noticed(load: str, found: bool) -> None:
+    assert bool(LOADS.search(load)) is found
+
+
+@pytest.mark.parametrize(
+    ("source", "link", "there"),
+    [
+        ("docs/tutorials/clusters.md", "[a](../../CONTRIBUTING.md#b)", "[a](../project/contributing.md#b)"),
+        ("docs/serve.md", "[a](../benchmarks/README.md)", "[a](project/benchmarks.md)"),
+        ("README.md", "![a](docs/demo.png) `[b](docs/x.md)`", "![a](../demo.png) `[b](docs/x.md)`"),
+        (
+            "README.md",
+            "[a](benchmarks) [b](https://x.org) [c](#d)",
+            "[a](benchmarks.md) [b](https://x.org) [c](#d)",
+        ),
+        ("README.md", "see [the `code`](src/evergraph/config.py)", "see the `code`"),
+        ("docs/results.md", "[![a](report.png)](report.html)", "[![a](report.png)](report.html)"),
+    ],
+)
+def test_links_are_those_of_the_site(source: str, link: str, there: str) -> None:
+    assert with_links_of_the_site(link, source, PLACES.get(source, source.removeprefix("docs/"))) == there
