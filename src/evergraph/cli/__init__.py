@@ -113,6 +113,8 @@ def _unexpected(error: Exception) -> int:
     if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
         _drop_output()
         return _complain("error", "room for the output is wanted, got a full disk instead; free some", FAILED)
+    if isinstance(error, ModuleNotFoundError) and error.name == "torch":
+        return _complain("error", "this needs torch, got none installed; pip install torch", BAD_INPUT)
     if os.environ.get("EVERGRAPH_TRACEBACK"):
         raise error
     plugin = _plugin_at_fault(error)

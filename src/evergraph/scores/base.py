@@ -3,15 +3,18 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evergraph.data.graph import Features
 from evergraph.data.stream import TaskView
+from evergraph.errors import ConfigError
 from evergraph.hodge import Orientation, Solving
-from evergraph.training.net import Net
+
+if TYPE_CHECKING:  # only some scores look at a model, and only those need torch
+    from evergraph.training.net import Net
 
 
 class Space(Enum):
@@ -32,11 +35,13 @@ class Scope(Enum):
 class ScoreContext:
     """The arguments of a score. `net` has learned the task; `rng` is the only source of randomness.
 
+    net: None where `evergraph score` asks a score whose entry has not `needs_model`; `model` is never None.
+
     orientation, scope, solving: of the Hodge potential; space, distance: of scores that compare nodes.
     """
 
     task: TaskView
-    net: Net
+    net: "Net | None"
     rng: np.random.Generator
     orientation: Orientation = Orientation.PAPER
     space: Space = Space.FEATURES
@@ -44,12 +49,19 @@ class ScoreContext:
     scope: Scope = Scope.TASK
     solving: Solving = field(default_factory=Solving)
 
+    @property
+    def model(self) -> "Net":
+        """The model that has learned the task."""
+        if self.net is None:
+            raise ConfigError("a model is wanted, got none; the entry of a score that looks at one has needs_model=True")
+        return self.net
+
     def vectors(self) -> Features:
         """The training nodes as points: their features, or the input of the model's head."""
         features = self.task.graph.features
         if self.space is Space.FEATURES and features is not None:
             return features[self.task.train]
-        hidden: NDArray[np.float32] = self.net.outputs(self.task.graph, self.task.train, head=False)().cpu().numpy()
+        hidden: NDArray[np.float32] = self.model.outputs(self.task.graph, self.task.train, head=False)().cpu().numpy()
         return hidden
 
 
