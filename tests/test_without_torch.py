@@ -56,4 +56,6 @@ def test_public_names_come_or_say_what_is_missing(answered: dict[str, dict[str, 
     assert {name for name in NEEDS_NONE if api[name]} == set()
     for name in NEEDS_TORCH:
         assert api[name] == f"evergraph.{name} needs torch, got none installed; pip install torch"
-    assert set(api.values()) - {""} == {text for name, text in api.items() if f"evergraph.{name} needs torch" in text}
+    assert set(api.values()) - {""} == {
+        text for name, text in api.items() if f"evergraph.{name} needs torch" in text
+    }

@@ -12,7 +12,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 TARGET = ROOT / "constraints-lowest.txt"
-HEADER = "# Written by tools/lowest.py from the lower bounds in pyproject.toml; torch is the one of constraints.txt."
+HEADER = (
+    "# Written by tools/lowest.py from the lower bounds in pyproject.toml; torch is the one of constraints.txt."
+)
 BOUND = re.compile(r"(?P<name>[\w.-]+)>=(?P<version>[\w.]+)")
 LEFT_OUT = "torch"
 

@@ -18,7 +18,9 @@ def test_a_score_without_a_model_is_the_same_for_both_kinds_of_settings() -> Non
 
 
 def test_a_score_with_a_model_needs_settings_of_one() -> None:
-    with pytest.raises(ConfigError, match="the score grand looks at a model: a RunConfig is wanted, got a DataConfig"):
+    with pytest.raises(
+        ConfigError, match="the score grand looks at a model: a RunConfig is wanted, got a DataConfig"
+    ):
         score_graph(tiny_graph(), "grand", DataConfig.from_values({}))
 
 

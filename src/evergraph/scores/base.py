@@ -53,7 +53,9 @@ class ScoreContext:
     def model(self) -> "Net":
         """The model that has learned the task."""
         if self.net is None:
-            raise ConfigError("a model is wanted, got none; the entry of a score that looks at one has needs_model=True")
+            raise ConfigError(
+                "a model is wanted, got none; the entry of a score that looks at one has needs_model=True"
+            )
         return self.net
 
     def vectors(self) -> Features:
@@ -61,7 +63,9 @@ class ScoreContext:
         features = self.task.graph.features
         if self.space is Space.FEATURES and features is not None:
             return features[self.task.train]
-        hidden: NDArray[np.float32] = self.model.outputs(self.task.graph, self.task.train, head=False)().cpu().numpy()
+        hidden: NDArray[np.float32] = (
+            self.model.outputs(self.task.graph, self.task.train, head=False)().cpu().numpy()
+        )
         return hidden
 
 
