@@ -34,7 +34,7 @@ def test_only_a_score_that_says_so_gets_a_model() -> None:
         SCORES.add("looks", ScoreEntry("", "", looks, needs_model=True))
         SCORES.add("forgot", ScoreEntry("", "", looks))
         assert not score_graph(graph, "looks", config).value.any()
-        with pytest.raises(ConfigError, match="a model is wanted, got none; .* has needs_model=True"):
+        with pytest.raises(ConfigError, match=r"a model is wanted, got none; .* has needs_model=True"):
             score_graph(graph, "forgot", config)
     finally:
         SCORES.remove("looks")
