@@ -61,13 +61,20 @@ def _call(*command: object, folder: Path = ROOT) -> str:
     texts = [str(part) for part in command]
     environment = {key: value for key, value in os.environ.items() if not key.startswith("PYTHON")}
     environment["PYTHONNOUSERSITE"] = "1"
-    start = time.perf_counter()
+    start, worked = time.perf_counter(), _worked()
     done = subprocess.run(texts, cwd=folder, env=environment, capture_output=True, text=True, check=False)
     shown = " ".join(Path(texts[0]).name if at == 0 else text for at, text in enumerate(texts))
-    print(f"{time.perf_counter() - start:6.1f} s  {shown.replace(str(ROOT), '.')[:100]}", flush=True)
+    took = f"{time.perf_counter() - start:6.1f} s, processor {_worked() - worked:5.1f} s"
+    print(f"{took}  {shown.replace(str(ROOT), '.')[:80]}", flush=True)
     if done.returncode != 0:
         sys.exit(f"{shown} must succeed, got exit code {done.returncode} instead:\n{done.stdout}{done.stderr}")
     return done.stdout
+
+
+def _worked() -> float:
+    """Processor seconds of finished processes that this one started."""
+    times = os.times()
+    return times.children_user + times.children_system
 
 
 def _must(right: bool, message: str) -> None:
