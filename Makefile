@@ -40,11 +40,12 @@ $(INSTALLED): pyproject.toml constraints.txt
 package: $(INSTALLED)
 	$(BIN)/python tools/package.py
 
-# The tests with the lowest versions that pyproject.toml declares; of torch, the pinned one.
+# The tests with the lowest versions that pyproject.toml declares; of torch, the pinned one. Older test clients of
+# FastAPI want httpx.
 lowest:
 	test -x $(LOWEST)/bin/python || $(PYTHON) -m venv $(LOWEST)
 	$(LOWEST)/bin/python tools/lowest.py
-	$(LOWEST)/bin/python -m pip install --quiet --constraint constraints-lowest.txt $(shell grep '^torch==' constraints.txt) --editable ".[dev]"
+	$(LOWEST)/bin/python -m pip install --quiet --constraint constraints-lowest.txt $(shell grep '^torch==' constraints.txt) httpx --editable ".[dev]"
 	OMP_NUM_THREADS=1 $(LOWEST)/bin/python -m pytest -n auto -q $(TESTS)
 
 # Every command where torch is not installed: it works, or says what is missing.

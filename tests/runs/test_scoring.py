@@ -26,7 +26,7 @@ def test_a_score_with_a_model_needs_settings_of_one() -> None:
 
 def test_only_a_score_that_says_so_gets_a_model() -> None:
     def looks(context: ScoreContext) -> NodeScores:
-        assert context.model is context.net
+        assert context.trained is context.net
         return NodeScores(np.zeros(len(context.task.train)))
 
     graph, config = tiny_graph(), run_config(train={"epochs": 1})

@@ -35,7 +35,7 @@ class Scope(Enum):
 class ScoreContext:
     """The arguments of a score. `net` has learned the task; `rng` is the only source of randomness.
 
-    net: None where `evergraph score` asks a score whose entry has not `needs_model`; `model` is never None.
+    net: None where `evergraph score` asks a score whose entry has not `needs_model`; `trained` is never None.
 
     orientation, scope, solving: of the Hodge potential; space, distance: of scores that compare nodes.
     """
@@ -50,8 +50,8 @@ class ScoreContext:
     solving: Solving = field(default_factory=Solving)
 
     @property
-    def model(self) -> "Net":
-        """The model that has learned the task."""
+    def trained(self) -> "Net":
+        """The network that has learned the task."""
         if self.net is None:
             raise ConfigError(
                 "a model is wanted, got none; the entry of a score that looks at one has needs_model=True"
@@ -64,7 +64,7 @@ class ScoreContext:
         if self.space is Space.FEATURES and features is not None:
             return features[self.task.train]
         hidden: NDArray[np.float32] = (
-            self.model.outputs(self.task.graph, self.task.train, head=False)().cpu().numpy()
+            self.trained.outputs(self.task.graph, self.task.train, head=False)().cpu().numpy()
         )
         return hidden
 

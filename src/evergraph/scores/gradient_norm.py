@@ -26,7 +26,7 @@ def absolute_score(context: ScoreContext) -> NodeScores:
 def _measured(norms: "Callable[..., Tensor]", context: ScoreContext) -> NodeScores:
     import torch
 
-    task, net = context.task, context.model
+    task, net = context.task, context.trained
     labels = torch.as_tensor(task.train_labels, device=net.device)
     found = []
     for rows, inputs in net.input_blocks(task.graph, task.train):
