@@ -49,7 +49,7 @@ def _threads() -> int:
 @contextmanager
 def _one_thread_of_torch() -> Iterator[None]:
     """New threads take over torch's number at their first product; no limit from outside reaches them."""
-    if "torch" not in sys.modules:  # nothing of it runs
+    if sys.modules.get("torch") is None:  # nothing of it runs
         yield
         return
     import torch
