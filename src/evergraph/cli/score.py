@@ -70,7 +70,10 @@ def score_command(
     if out.suffix not in WRITERS:
         raise ConfigError(f"--out must end in .csv or .parquet, got {out} instead")
     values = {"dataset": {"name": dataset, "features": features}, "seeds": {"init": seed}}
-    model = {"backbone": {"name": backbone or "gcn"}, "train": {"epochs": 200 if epochs is None else epochs}}
+    model = {
+        "backbone": {"name": "gcn" if backbone is None else backbone},
+        "train": {"epochs": 200 if epochs is None else epochs},
+    }
     config = _configured(values, model if SCORES[score].needs_model else {}, map(parse_assignment, settings or []))
     with budgeted(memory):
         graph = open_dataset(config.dataset, data_dir, progress=True)
