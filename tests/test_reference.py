@@ -16,7 +16,7 @@ from evergraph.data.stream_config import StreamConfig
 from evergraph.estimator.history import Step
 from evergraph.results.records import SmallRecord
 from evergraph.results.summary import Summary
-from evergraph.runs.config import SeedConfig
+from evergraph.runs.data_config import SeedConfig
 from evergraph.runs.record import Record, TaskRecord
 from evergraph.training.loop import TrainConfig
 

@@ -1,5 +1,6 @@
 """Work in threads: in order, with one thread of each library, and as before afterwards."""
 
+import sys
 import threading
 import time
 from unittest.mock import patch
@@ -33,6 +34,23 @@ def test_results_are_in_order_and_libraries_have_one_thread(threads: int) -> Non
         assert torch.get_num_threads() == threads
     assert found == [(item, 1) for item in range(5)]
     assert len(seen) == threads
+
+
+def test_without_torch_there_are_as_many_threads_as_the_libraries_have() -> None:
+    pools = [{"num_threads": 3}, {"num_threads": 2}]
+    seen = set()
+
+    def work(item: int) -> int:
+        time.sleep(0.02)
+        seen.add(threading.get_ident())
+        return item
+
+    with (
+        patch.dict(sys.modules, {"torch": None}),
+        patch("evergraph.threads.ThreadpoolController.info", lambda _: pools),
+    ):
+        assert in_threads(work, range(6)) == list(range(6))
+    assert len(seen) == 3
 
 
 def test_a_fault_is_raised_and_the_next_call_works() -> None:

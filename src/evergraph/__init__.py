@@ -103,7 +103,13 @@ if not TYPE_CHECKING:  # a type checker reads the imports above
             raise AttributeError(f"module 'evergraph' has no attribute {name!r}")
         from importlib import import_module
 
-        return getattr(import_module(_HOMES[name]), name)
+        try:
+            return getattr(import_module(_HOMES[name]), name)
+        except ModuleNotFoundError as error:
+            if error.name != "torch":
+                raise
+            advice = f"evergraph.{name} needs torch, got none installed; pip install torch"
+            raise ModuleNotFoundError(advice, name="torch") from None
 
 
 def __dir__() -> list[str]:

@@ -6,6 +6,7 @@ itself, so that small products in turn from both take several times as long on t
 
 import ctypes
 import os
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -27,10 +28,9 @@ def in_threads(function: Callable[[Item], Result], items: Sequence[Item]) -> lis
     """A function of every item, in order, on as many threads as torch may use; not to be nested.
 
     The libraries have one thread each inside, so that a result has the same bits for any number of threads.
+    Without torch there are as many threads as the libraries below numpy may use.
     """
-    import torch  # not where tables and records are only read
-
-    workers = min(torch.get_num_threads(), len(items))
+    workers = min(_threads(), len(items))
     with _ALONE, ThreadpoolController().limit(limits=1), _one_thread_of_torch():
         if workers <= 1:
             return [function(item) for item in items]
@@ -38,9 +38,20 @@ def in_threads(function: Callable[[Item], Result], items: Sequence[Item]) -> lis
             return list(pool.map(function, items))
 
 
+def _threads() -> int:
+    try:
+        import torch  # not where tables and records are only read
+    except ModuleNotFoundError:
+        return max((pool["num_threads"] for pool in ThreadpoolController().info()), default=1)
+    return torch.get_num_threads()
+
+
 @contextmanager
 def _one_thread_of_torch() -> Iterator[None]:
     """New threads take over torch's number at their first product; no limit from outside reaches them."""
+    if sys.modules.get("torch") is None:  # nothing of it runs
+        yield
+        return
     import torch
 
     before = torch.get_num_threads()

@@ -14,7 +14,8 @@ from evergraph.data.datasets import DATASETS, DatasetConfig, is_path
 from evergraph.data.stream import StreamConfig
 from evergraph.methods import METHODS
 from evergraph.registry import Registry
-from evergraph.runs.config import SECTIONS, SeedConfig
+from evergraph.runs.config import SECTIONS
+from evergraph.runs.data_config import SeedConfig
 from evergraph.scores import SCORES
 from evergraph.training.loop import TrainConfig
 

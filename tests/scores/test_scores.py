@@ -56,8 +56,8 @@ def test_coverage_counts_other_classes_nearby(sparse_features: bool) -> None:
 
 def test_hidden_space_is_what_the_output_layer_sees() -> None:
     given = score_context(space=Space.HIDDEN)
-    model = given.net.model
-    hidden = model.embed(*model_input(given.task.graph, given.task.train, given.net.device))
+    model = given.trained.model
+    hidden = model.embed(*model_input(given.task.graph, given.task.train, given.trained.device))
     x, labels = hidden.detach().double().numpy(), given.task.train_labels
     brute = [-np.linalg.norm(x[i] - x[labels == labels[i]].mean(axis=0)) for i in range(len(x))]
     np.testing.assert_allclose(SCORES["mf"].score(given).value, brute, atol=1e-5)
@@ -130,9 +130,9 @@ def test_degree_counts_neighbours_in_the_task() -> None:
 
 def test_grand_is_the_norm_of_each_nodes_own_gradient() -> None:
     given = score_context()
-    model, task = given.net.model, given.task
+    model, task = given.trained.model, given.task
     labels = torch.as_tensor(task.train_labels)
-    losses = node_losses(model(*model_input(task.graph, task.train, given.net.device)), labels, None)
+    losses = node_losses(model(*model_input(task.graph, task.train, given.trained.device)), labels, None)
     parameters = list(model.parameters())
     brute = [
         torch.cat([g.flatten() for g in torch.autograd.grad(loss, parameters, retain_graph=True)]).norm().item()

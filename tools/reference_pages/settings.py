@@ -14,7 +14,8 @@ from evergraph.data.standardise import Standardisation
 from evergraph.data.stream_config import StreamConfig
 from evergraph.methods import METHODS
 from evergraph.registry import Registry
-from evergraph.runs.config import DEFAULT_METHOD, SeedConfig
+from evergraph.runs.config import DEFAULT_METHOD
+from evergraph.runs.data_config import SeedConfig
 from evergraph.training.loop import TrainConfig
 from reference_pages.fields import Row, one_line, rows, table, type_text, value_text
 

@@ -113,8 +113,9 @@ def _unexpected(error: Exception) -> int:
     if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
         _drop_output()
         return _complain("error", "room for the output is wanted, got a full disk instead; free some", FAILED)
-    if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:
-        return _complain("error", "a path that the system can have is wanted, got a longer one", BAD_INPUT)
+    wanted = _wanted(error)
+    if wanted is not None:
+        return _complain("error", wanted, BAD_INPUT)
     if os.environ.get("EVERGRAPH_TRACEBACK"):
         raise error
     if isinstance(error, MemoryError) or "can't allocate memory" in str(error):
@@ -125,6 +126,15 @@ def _unexpected(error: Exception) -> int:
     kind, cause = ("error", f"it came up in the plug-in {plugin}") if plugin else ("internal error", OUR_BUG)
     advice = f"{cause}; EVERGRAPH_TRACEBACK=1 shows where"
     return _complain(kind, f"{type(error).__name__}: {error} ({advice})", FAILED)
+
+
+def _wanted(error: Exception) -> str | None:
+    """What is wrong with the system or the input where an error says so by its kind."""
+    if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:
+        return "a path that the system can have is wanted, got a longer one"
+    if isinstance(error, ModuleNotFoundError) and error.name == "torch":
+        return "this needs torch, got none installed; pip install torch"
+    return None
 
 
 def _drop_output() -> None:

@@ -44,13 +44,13 @@ def leak_command(
     from evergraph.data.datasets import open_dataset
     from evergraph.data.leak import leak
     from evergraph.data.stream import make_stream
-    from evergraph.runs.config import RunConfig
+    from evergraph.runs.data_config import DataConfig
 
     values: dict[str, Any] = {"dataset": {"name": dataset, "features": features}}
     chosen = assigned(values, [parse_assignment(text) for text in settings or []])
     for section in set(chosen) - {"dataset", "stream"}:
         raise ConfigError(f"--set takes dataset.* and stream.* here, got {section}.* instead")
-    config = RunConfig.from_values(chosen)
+    config = DataConfig.from_values(chosen)
     graph = open_dataset(config.dataset, data_dir, progress=True)
     streams = [make_stream(graph, config.stream, split_seed=seed, order_seed=seed) for seed in range(seeds)]
     found = [leak(stream) for stream in streams]

@@ -1,6 +1,7 @@
 """evergraph score: one number for each node of a graph, useful on its own."""
 
 import csv
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,6 +14,8 @@ from evergraph.files import write_output
 
 if TYPE_CHECKING:
     from evergraph.data.graph import Graph
+    from evergraph.runs.config import RunConfig
+    from evergraph.runs.data_config import DataConfig
 
 EXAMPLE = "Example: evergraph score --dataset digits --score hps --out scores.csv"
 
@@ -35,8 +38,12 @@ def score_command(
         str | None,
         typer.Option(help="Memory for the potential of a graph folder, such as 500MB; 2GB if none is given."),
     ] = None,
-    backbone: Annotated[str, typer.Option(help="Backbone of the model, for scores that need one.")] = "gcn",
-    epochs: Annotated[int, typer.Option(help="Epochs of training, for scores that need a model.")] = 200,
+    backbone: Annotated[
+        str | None, typer.Option(help="Backbone of the model, for scores that need one.", show_default="gcn")
+    ] = None,
+    epochs: Annotated[
+        int | None, typer.Option(help="Epochs of training, for scores that need a model.", show_default="200")
+    ] = None,
     features: Features = None,
     settings: SetOption = None,
     seed: Annotated[int, typer.Option(help="Seed of the model and of random scores.")] = 0,
@@ -46,10 +53,9 @@ def score_command(
 ) -> None:
     """Score every node of a graph, all nodes and classes at once as one task."""
     from evergraph.budget import parse_memory
-    from evergraph.config import assigned, parse_assignment
+    from evergraph.config import parse_assignment
     from evergraph.data.datasets import open_dataset
     from evergraph.hodge import DEFAULT_MEMORY, Orientation, Solving, named_method
-    from evergraph.runs.config import RunConfig
     from evergraph.runs.scoring import score_graph
     from evergraph.scores import SCORES
 
@@ -57,20 +63,20 @@ def score_command(
     for name, value in given.items():
         if value is not None and SCORES.canonical(score) != "hps":
             raise ConfigError(f"--{name} goes with --score hps, got --score {score} instead")
+    for name, trained in {"backbone": backbone, "epochs": epochs}.items():
+        if trained is not None and not SCORES[score].needs_model:
+            raise ConfigError(f"--{name} goes with a score that trains a model, got --score {score} instead")
     if orientation not in (None, *(entry.value for entry in Orientation)):
         raise ConfigError(f"--orientation must be paper or opposite, got {orientation!r} instead")
     solving = Solving(named_method(method), DEFAULT_MEMORY if memory is None else parse_memory(memory), ranks)
     if out.suffix not in WRITERS:
         raise ConfigError(f"--out must end in .csv or .parquet, got {out} instead")
-    values = {
-        "dataset": {"name": dataset, "features": features},
-        "backbone": {"name": backbone},
-        "train": {"epochs": epochs},
-        "seeds": {"init": seed},
+    values = {"dataset": {"name": dataset, "features": features}, "seeds": {"init": seed}}
+    model = {
+        "backbone": {"name": "gcn" if backbone is None else backbone},
+        "train": {"epochs": 200 if epochs is None else epochs},
     }
-    sets = [parse_assignment(text) for text in settings or []]
-    _forbid_without_effect(sets)
-    config = RunConfig.from_values(assigned(values, sets))
+    config = _configured(values, model if SCORES[score].needs_model else {}, map(parse_assignment, settings or []))
     with budgeted(memory):
         graph = open_dataset(config.dataset, data_dir, progress=True)
         scores = score_graph(graph, score, config, Orientation(orientation or "paper"), solving)
@@ -79,15 +85,27 @@ def score_command(
     _print(graph, score, out, dict(scores.certificate), as_json=as_json)
 
 
-def _forbid_without_effect(sets: list[tuple[list[str], Any]]) -> None:
-    """ConfigError for settings of streams, methods and splits: a score sees the whole graph as one task."""
-    for path, _ in sets:
+def _configured(
+    values: dict[str, Any], model: dict[str, Any], sets: Iterable[tuple[list[str], Any]]
+) -> "RunConfig | DataConfig":
+    """The settings of a score; ConfigError for those without effect: it sees the whole graph as one task."""
+    from evergraph.config import assigned
+    from evergraph.runs.data_config import DataConfig
+
+    sections, known = ["dataset", *model], list(sets)
+    for path, _ in known:
         name = ".".join(path)
-        if path[0] not in ("dataset", "backbone", "train") and name not in ("stream.preprocessing", "seeds.init"):
+        if path[0] not in sections and name not in ("stream.preprocessing", "seeds.init"):
             raise ConfigError(
-                "settings of dataset, backbone, train, stream.preprocessing and seeds.init are wanted, "
-                f"got {name} instead; it has no effect on a score"
+                f"settings of {', '.join(sections)}, stream.preprocessing and seeds.init are wanted, "
+                f"got {name} instead; it has no effect on this score"
             )
+    chosen = assigned({**values, **model}, known)
+    if not model:
+        return DataConfig.from_values(chosen)
+    from evergraph.runs.config import RunConfig
+
+    return RunConfig.from_values(chosen)
 
 
 def _named(graph: "Graph") -> dict[str, Any]:

@@ -13,6 +13,7 @@ from evergraph.hodge.cg import Apply, Iterate, Precondition, jacobi, refine
 from evergraph.hodge.checks import Vector, as_node_weights, as_undirected, as_vector
 from evergraph.hodge.components import Components, components_of
 from evergraph.hodge.operators import laplacian_of
+from evergraph.matrices import csr
 
 NOISE = 1e-13
 """A right side whose projection is smaller than this fraction of it counts as zero."""
@@ -187,7 +188,8 @@ def _multigrid(matrix: csr_array, components: Components) -> Precondition:
             "Preconditioner.MULTIGRID needs the package pyamg, got an environment without it instead; "
             "install it with: pip install 'evergraph[multigrid]'"
         ) from error
-    regular = csr_matrix(matrix + diags_array(grounding(matrix.diagonal(), components)))
+    summed = csr_array(matrix + diags_array(grounding(matrix.diagonal(), components)))
+    regular = csr_matrix(csr(summed.data, summed.indices, summed.indptr, summed.shape))  # pyamg wants 32 bits
     hierarchy = pyamg.smoothed_aggregation_solver(regular, B=components.null[:, None])
     cycle = hierarchy.aspreconditioner(cycle="V")
 

@@ -7,27 +7,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pydantic import Field
-
 from evergraph.backbones import BACKBONES
 from evergraph.config import Settings, changed_settings, validated
-from evergraph.data.datasets import DATASETS, DatasetConfig, dataset_options, is_path
+from evergraph.data.datasets import DATASETS, DatasetConfig, is_path
 from evergraph.data.stream import StreamConfig
 from evergraph.errors import ConfigError
 from evergraph.methods import METHODS
 from evergraph.replay.storage import Storage
+from evergraph.runs.data_config import DATA_SECTIONS, DataConfig, SeedConfig, check_sections
 from evergraph.training.loop import TrainConfig
-
-
-class SeedConfig(Settings):
-    """Where each kind of randomness starts."""
-
-    split: int = Field(0, ge=0)
-    """Of the split into training, validation and test nodes."""
-    order: int = Field(0, ge=0)
-    """Of the order of the classes, where stream.class_order is random, and of what blurry arrival spreads."""
-    init: int = Field(0, ge=0)
-    """Of the parameters at the start, and of everything drawn while learning."""
 
 
 @dataclass(frozen=True)
@@ -49,21 +37,13 @@ class RunConfig:
 
         dataset_budget: a method's budget is by default the one that the paper uses on the data set.
         """
-        if not isinstance(values, Mapping):
-            raise ConfigError(f"sections of settings are wanted, got {values!r} instead")
-        unknown = sorted(set(values) - SECTIONS)
-        if unknown:
-            raise ConfigError(f"{unknown[0]} is not a section; the sections are: {', '.join(sorted(SECTIONS))}")
-        for name, section in values.items():
-            if not isinstance(section, Mapping):
-                example = f'; {{"name": {section!r}}} is one' if isinstance(section, str) else ""
-                raise ConfigError(f"{name} must be a section of settings, got {section!r} instead{example}")
+        check_sections(values, SECTIONS)
         backbone_name, backbone = _chosen(values.get("backbone", {}), "gcn", "backbone")
         method_name, method = _chosen(values.get("method", {}), DEFAULT_METHOD, "method")
-        dataset = validated(DatasetConfig, _canonical_dataset(values.get("dataset", {})), "dataset")
+        data = DataConfig.from_values({name: values[name] for name in DATA_SECTIONS & set(values)})
+        dataset, stream = data.dataset, data.stream
         if dataset_budget:
             method = _with_budget(method, method_name, dataset.name)
-        stream = validated(StreamConfig, values.get("stream", {}), "stream")
         settings = validated(METHODS[method_name].config, method, "method")
         if getattr(settings, "storage", None) is Storage.IDS and not stream.inter_task_edges:
             raise ConfigError(
@@ -78,7 +58,7 @@ class RunConfig:
             method_name=METHODS.canonical(method_name),
             method=settings,
             train=validated(TrainConfig, values.get("train", {}), "train"),
-            seeds=validated(SeedConfig, values.get("seeds", {}), "seeds"),
+            seeds=data.seeds,
         )
 
     def to_values(self) -> dict[str, Any]:
@@ -134,16 +114,7 @@ class RunConfig:
 
 
 DEFAULT_METHOD = "ftf-er-det"
-SECTIONS = {"dataset", "stream", "backbone", "method", "train", "seeds"}
-
-
-def _canonical_dataset(section: Mapping[str, Any]) -> dict[str, Any]:
-    """A data set's settings with its registered name, and without options that have their default."""
-    name, options = section.get("name", DatasetConfig().name), section.get("options", {})
-    if not isinstance(name, str) or not isinstance(options, Mapping):
-        return dict(section)  # refused with the other settings
-    canonical = name if is_path(name) else DATASETS.canonical(name)
-    return {**section, "name": canonical, "options": changed_settings(dataset_options(canonical, options))}
+SECTIONS = DATA_SECTIONS | {"backbone", "method", "train"}
 
 
 def _with_budget(method: dict[str, Any], name: str, dataset: str) -> dict[str, Any]:

@@ -1,32 +1,35 @@
 """Scores for a whole graph: all its nodes and classes as one task."""
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from evergraph.data.graph import GlobalIds, Graph, LocalIds
 from evergraph.data.preprocess import preprocess
 from evergraph.data.stream import TaskView
-from evergraph.errors import DataError
+from evergraph.errors import ConfigError, DataError
 from evergraph.hodge import Orientation, Solving
-from evergraph.methods.base import NoSettings
-from evergraph.methods.finetune import FineTune
-from evergraph.runs.build import make_net
-from evergraph.runs.config import RunConfig
+from evergraph.runs.data_config import DataConfig
 from evergraph.scores import SCORES, NodeScores, ScoreContext
 from evergraph.seeding import Purpose, numpy_generator
 from evergraph.watch import Watch
+
+if TYPE_CHECKING:  # only a score that looks at a model needs torch
+    from evergraph.runs.config import RunConfig
+    from evergraph.training.net import Net
 
 
 def score_graph(
     graph: Graph,
     score: str,
-    config: RunConfig,
+    config: "RunConfig | DataConfig",
     orientation: Orientation = Orientation.PAPER,
     solving: Solving | None = None,
 ) -> NodeScores:
     """A score of every node; a score that looks at a model gets one trained on all nodes first.
 
+    config: a RunConfig, or a DataConfig for a score without a model.
     orientation, solving: of the Hodge potential. Features are preprocessed for scores that need them.
     """
     entry = SCORES[score]
@@ -35,9 +38,7 @@ def score_graph(
         raise DataError(
             f"{graph.name} has no features, and the score {score} needs some; derive them with --features degree"
         )
-    net = make_net(config, max(graph.n_features, 1))
-    if entry.needs_model:
-        FineTune(net, NoSettings()).learn(task, (), Watch())
+    net = _trained(score, config, task) if entry.needs_model else None
     rng = numpy_generator(config.seeds.init, Purpose.SELECTION, 0)
     scores = entry.score(ScoreContext(task, net, rng, orientation, solving=solving or Solving()))
     if scores.value.shape != (graph.n_nodes,) or not np.isfinite(scores.value).all():
@@ -47,7 +48,21 @@ def score_graph(
     return scores
 
 
-def one_task(graph: Graph, config: RunConfig, *, with_features: bool = True) -> TaskView:
+def _trained(score: str, config: "RunConfig | DataConfig", task: TaskView) -> "Net":
+    """A model that has learned the task."""
+    from evergraph.methods.base import NoSettings
+    from evergraph.methods.finetune import FineTune
+    from evergraph.runs.build import make_net
+    from evergraph.runs.config import RunConfig
+
+    if not isinstance(config, RunConfig):
+        raise ConfigError(f"the score {score} looks at a model: a RunConfig is wanted, got a DataConfig instead")
+    net = make_net(config, max(task.graph.n_features, 1))
+    FineTune(net, NoSettings()).learn(task, (), Watch())
+    return net
+
+
+def one_task(graph: Graph, config: "RunConfig | DataConfig", *, with_features: bool = True) -> TaskView:
     """The whole graph as a single task in which every node is a training node."""
     nodes = np.arange(graph.n_nodes)
     classes, labels = np.unique(graph.labels, return_inverse=True)

@@ -3,15 +3,18 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evergraph.data.graph import Features
 from evergraph.data.stream import TaskView
+from evergraph.errors import ConfigError
 from evergraph.hodge import Orientation, Solving
-from evergraph.training.net import Net
+
+if TYPE_CHECKING:  # only some scores look at a model, and only those need torch
+    from evergraph.training.net import Net
 
 
 class Space(Enum):
@@ -34,8 +37,8 @@ class ScoreContext:
 
     task: TaskView
     """The task whose training nodes are scored."""
-    net: Net
-    """The model, which has learned the task."""
+    net: "Net | None"
+    """The model, which has learned the task; None where `evergraph score` asks a score without `needs_model`."""
     rng: np.random.Generator
     """The only source of randomness."""
     orientation: Orientation = Orientation.PAPER
@@ -49,12 +52,23 @@ class ScoreContext:
     solving: Solving = field(default_factory=Solving)
     """Of the Hodge potential: how it is computed."""
 
+    @property
+    def trained(self) -> "Net":
+        """The network that has learned the task."""
+        if self.net is None:
+            raise ConfigError(
+                "a model is wanted, got none; the entry of a score that looks at one has needs_model=True"
+            )
+        return self.net
+
     def vectors(self) -> Features:
         """The training nodes as points: their features, or the input of the model's head."""
         features = self.task.graph.features
         if self.space is Space.FEATURES and features is not None:
             return features[self.task.train]
-        hidden: NDArray[np.float32] = self.net.outputs(self.task.graph, self.task.train, head=False)().cpu().numpy()
+        hidden: NDArray[np.float32] = (
+            self.trained.outputs(self.task.graph, self.task.train, head=False)().cpu().numpy()
+        )
         return hidden
 
 

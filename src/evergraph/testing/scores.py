@@ -36,10 +36,10 @@ class ScoreContract:
     ) -> None:
         """Equal for the same seed, and without a change of the network."""
         one, two = (score_context(sparse_features=sparse_features, directed=directed) for _ in range(2))
-        before = {key: value.clone() for key, value in one.net.state().items()}
+        before = {key: value.clone() for key, value in one.trained.state().items()}
         values = SCORES[name].score(one).value
         assert values.dtype == np.float64
         assert values.shape == (len(one.task.train),)
         assert np.isfinite(values).all()
         np.testing.assert_array_equal(values, SCORES[name].score(two).value)
-        assert all(torch.equal(value, before[key]) for key, value in one.net.state().items())
+        assert all(torch.equal(value, before[key]) for key, value in one.trained.state().items())
