@@ -44,7 +44,7 @@ def class_table(data: DataSet) -> ClassTable:
         name=f"Accuracy on each class of {data.title}",
         classes=list(names.values()),
         by_label=by_label,
-        turned=max(map(len, names.values())) > 3,
+        turned=max(map(len, names.values())) > 3 or len(names) > WIDE,
         narrow=len(names) > WIDE,
         rows=rows,
     )

@@ -103,7 +103,8 @@ def overview_table(data: DataSet) -> Table:
         cells.append(Cell(seconds_text(seconds(group)), seconds(group)))
         rows.append(_row(at, group, data, cells))
     rows.sort(key=lambda row: -float(row.cells[0].key or 0.0))
-    return Table(f"Methods on {data.title}", headings, rows)
+    note = "So far: accuracy on all test nodes so far, averaged over the steps." if classes_return(data) else ""
+    return Table(f"Methods on {data.title}", headings, rows, note)
 
 
 def _row(at: int, group: Group, data: DataSet, cells: list[Cell]) -> Row:

@@ -63,6 +63,7 @@ function compare(article, state, groups) {
   const [first, second] = [a, b].map((name) => meanMatrix(known.get(name).read(test)));
   const tasks = Math.min(first.length, second.length);
   const difference = first.slice(0, tasks).map((row, i) => row.map((value, j) => value - second[i][j]));
+  section.classList.toggle("long", tasks > 14);
   for (const figure of all("figure[data-side]", section)) {
     const [name, rows] = { a: [a, first], b: [b, second], difference: [`${a} − ${b}`, difference] }[figure.dataset.side];
     one("h4", figure).textContent = name;

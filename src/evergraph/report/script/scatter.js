@@ -33,8 +33,9 @@ function costChart(figure, groups, test, key, front) {
   for (const group of bounds) {
     const height = y(group.main[test]), words = `${group.name}: all data`;
     svg.append(draw("line", { class: "bound", x1: frame.left, x2: frame.right, y1: height, y2: height }));
-    const above = height - 6 > frame.top + 8;
-    const label = box(frame.left + 6, above ? height - 17 : height + 4, widthOf(words), 14);
+    const wide = widthOf(words), lefts = [frame.left + 6, frame.right - wide - 4, (frame.left + frame.right - wide) / 2];
+    const free = lefts.flatMap((left) => [height - 17, height + 4].map((top) => box(left, top, wide, 14)));
+    const label = free.find((place) => place.y >= 0 && !taken.some((other) => overlap(place, other))) ?? free[1];
     taken.push(label);
     svg.append(draw("text", { x: label.x, y: label.y + 11 }, words));
   }
