@@ -57,20 +57,24 @@ def page(
     """The page, with published values beside ours if given, and the progress of a grid if there is one."""
     assets = files("evergraph.report")
     parts = [_part(entry, title, published) for entry, title in zip(data, titles(data), strict=True)]
-    return _environment().get_template("page.html.j2").render(
-        version=evergraph.__version__,
-        names=", ".join(dict.fromkeys(entry.title for entry in data)),
-        runs=sum(len(group.results) for part in data for group in part.groups),
-        notes=notes,
-        parts=parts,
-        groups=[(name, [part for part in parts if part.whole == whole]) for name, whole in LEARNED_IN],
-        views=_views(parts),
-        methods=list(dict.fromkeys(group.method for entry in data for group in entry.groups)),
-        backbones=list(dict.fromkeys(name for entry in data for name in entry.by_backbone if name != "none")),
-        bounds=BOUNDS,
-        progress=progress,
-        style=assets.joinpath("page.css").read_text(encoding="utf-8"),
-        script="\n".join(assets.joinpath(f"script/{name}.js").read_text(encoding="utf-8") for name in SCRIPTS),
+    return (
+        _environment()
+        .get_template("page.html.j2")
+        .render(
+            version=evergraph.__version__,
+            names=", ".join(dict.fromkeys(entry.title for entry in data)),
+            runs=sum(len(group.results) for part in data for group in part.groups),
+            notes=notes,
+            parts=parts,
+            groups=[(name, [part for part in parts if part.whole == whole]) for name, whole in LEARNED_IN],
+            views=_views(parts),
+            methods=list(dict.fromkeys(group.method for entry in data for group in entry.groups)),
+            backbones=list(dict.fromkeys(name for entry in data for name in entry.by_backbone if name != "none")),
+            bounds=BOUNDS,
+            progress=progress,
+            style=assets.joinpath("page.css").read_text(encoding="utf-8"),
+            script="\n".join(assets.joinpath(f"script/{name}.js").read_text(encoding="utf-8") for name in SCRIPTS),
+        )
     )
 
 
@@ -81,7 +85,9 @@ def titles(data: Sequence[DataSet]) -> list[str]:
     """The titles of data sets, with their sizes where they would be the same."""
     same = Counter(entry.title for entry in data)
     facts = [" · ".join(_facts(entry)) for entry in data]
-    return [f"{one.title} ({size})" if same[one.title] > 1 else one.title for one, size in zip(data, facts, strict=True)]
+    return [
+        f"{one.title} ({size})" if same[one.title] > 1 else one.title for one, size in zip(data, facts, strict=True)
+    ]
 
 
 def _facts(data: DataSet) -> list[str]:
@@ -138,9 +144,7 @@ def _part(data: DataSet, title: str, published: PublishedResults | None) -> Part
     }
     sections = [Section(name, HEADINGS[name], content) for name, content in contents.items() if content]
     own = own_test(data)
-    return Part(
-        data, slug(title), title, own == "global", own, list(tests_of(data)), _facts(data), sections
-    )
+    return Part(data, slug(title), title, own == "global", own, list(tests_of(data)), _facts(data), sections)
 
 
 def write_page(path: Path, content: str) -> None:

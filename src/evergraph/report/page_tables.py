@@ -168,7 +168,9 @@ def cost_table(data: DataSet) -> Table:
         nodes, edges, kept, peak = (group.stat(key).mean for key in ("nodes", "edges", "kept", "peak"))
         cells = [number(Stat(group.total_seconds, None), kind="num main")]
         cells += [Cell("", group.total_seconds, "bars", bars=bars)]
-        cells += [number(Stat(value, None), 2) if value else Cell("0", 0.0, "num none") for value in seconds.values()]
+        cells += [
+            number(Stat(value, None), 2) if value else Cell("0", 0.0, "num none") for value in seconds.values()
+        ]
         cells += [Cell(f"{nodes:,.0f}", nodes), Cell(f"{edges:,.0f}", edges)]
         cells += [number(Stat(kept, None), 2), number(Stat(peak, None), 0)]
         rows.append(_row(at, group, data, cells))

@@ -25,7 +25,10 @@ class RunProgress:
 
 @dataclass(frozen=True)
 class Progress:
-    """A grid while it runs, or when it has ended; seconds: since it began; refresh: when to look again, in seconds."""
+    """A grid while it runs, or when it has ended.
+
+    seconds: since it began; refresh: after how many seconds to look again.
+    """
 
     name: str
     runs: tuple[RunProgress, ...]

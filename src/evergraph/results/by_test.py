@@ -32,7 +32,7 @@ def classes_return(data: DataSet) -> bool:
 
 
 def main_measure(group: Group, test: Test) -> Stat | None:
-    """What methods are ranked by: AA, or where classes come back the area under the accuracy on all nodes so far."""
+    """What methods are ranked by: AA, or where classes come back the mean accuracy on all nodes so far."""
     if group.so_far("area_plain") is None:
         return group.tested(test)
     found = [_so_far(result, test) for result in group.results]
