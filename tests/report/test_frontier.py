@@ -6,13 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evergraph.report.frontier import write_frontier
-from evergraph.report.page import page
-from evergraph.report.page_charts import frontiers
 from evergraph.results.frontier import frontier
-from evergraph.results.groups import data_sets
-from evergraph.results.load import read_results
-
-ROOT = Path(__file__).parents[2]
 
 POINTS = st.lists(st.tuples(st.floats(0, 100), st.floats(0, 100)), max_size=12)
 
@@ -30,23 +24,3 @@ def test_a_picture_is_written_where_there_is_nothing_to_draw_too(tmp_path: Path)
     joint = {**one, "method": "joint", "aa": 60.0, "needs_all_data": True}
     for methods in ([], [one], [joint], [one, joint]):
         assert write_frontier(methods, tmp_path / "new" / "f.png", "g").read_bytes().startswith(b"\x89PNG")
-
-
-def test_the_page_shows_every_method_as_a_point_and_joint_as_a_bound() -> None:
-    (data,) = data_sets(read_results([ROOT / "results" / "methods-digits.json"])[0])
-    memory, time = frontiers(data)
-    methods = {group.method for group in data.groups}
-    for chart in (memory, time):
-        assert {point.text.partition(" ")[0].rstrip(":") for point in chart.points} == methods - {"joint"}
-        assert [text for _, text in chart.bounds] == ["joint, which is given all data"]
-        assert any(point.best for point in chart.points)
-        assert len({point.x for point in chart.points}) > 1
-    html = page([data])
-    assert html.count('<g class="point') == 2 * (len(methods) - 1)
-    assert "ssm: AA 9" in html
-
-
-def test_more_memory_is_further_to_the_right() -> None:
-    (data,) = data_sets(read_results([ROOT / "results" / "methods-digits.json"])[0])
-    places = {point.text.partition(":")[0]: point.x for point in frontiers(data)[0].points}
-    assert places["finetune"] < places["er-gnn-mf"] < places["ssm"]

@@ -1,5 +1,6 @@
 """The tables of the page: what is best, all results, cost, classes, runs. The script draws its charts from them."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -63,7 +64,7 @@ class Table(NamedTuple):
 
 def number(value: Stat | None, digits: int = 1, kind: str = "num") -> Cell:
     """A cell with mean and deviation, sorted by the mean."""
-    if value is None:
+    if value is None or not math.isfinite(value.mean):
         return Cell("–", None, f"{kind} none")
     spread = "" if value.std is None else f"{value.std:.{digits}f}"
     return Cell(f"{value.mean:.{digits}f}".replace("-", "−"), value.mean, kind, spread, value.std)
