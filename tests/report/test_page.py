@@ -10,8 +10,7 @@ import pytest
 
 from evergraph.cli import run_main
 from evergraph.errors import StoreError
-from evergraph.report.page import page
-from evergraph.report.page import titles
+from evergraph.report.page import page, titles
 from evergraph.report.page_lines import beta, curves
 from evergraph.report.page_tables import bytes_text, overview_table, results_table
 from evergraph.results.groups import Stat, data_sets

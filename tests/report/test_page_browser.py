@@ -46,7 +46,7 @@ def browser() -> Iterator[Any]:
 
 @pytest.fixture(scope="module")
 def address(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """A page with a small data set of several methods, one of both tests, one of many tasks, and one of settings."""
+    """A page with data sets of several methods, of both tests, of many tasks, and of many settings."""
     folder: Path = tmp_path_factory.mktemp("page")
     runs = [small(name, aa + seed, seed) for name, aa in (("ssm", 90.0), ("joint", 96.0)) for seed in (0, 1)]
     for run in runs[::2]:
@@ -200,7 +200,7 @@ def test_filters_by_method_backbone_and_test(browser: Any, address: str) -> None
 
 def test_a_heading_sorts_by_click_and_by_key(browser: Any, address: str) -> None:
     with Visit(browser, address) as visit:
-        table = visit.at(data=PLAIN, view="numbers", rows="all").locator("table").first
+        table = visit.at(data=PLAIN, view="numbers", rows="all").locator("section:visible table").first
         values = [96.5, 90.5, 90.0, 80.0, 70.0, 20.0, 20.0]
 
         def shown() -> list[float]:
@@ -310,7 +310,7 @@ def test_lines_that_coincide_take_turns_and_the_legend_raises_one(browser: Any, 
         visit.page.keyboard.press("Enter")
         assert chart.locator(".series[hidden]").get_attribute("data-name") == "ewc"
         assert button.get_attribute("aria-pressed") == "false"
-        assert chart.locator(".legend p").count() == 0
+        assert "lwf" not in chart.locator(".legend p").inner_text()
 
 
 def test_values_show_under_the_pointer(browser: Any, address: str) -> None:
@@ -345,7 +345,7 @@ def test_all_is_done_by_the_keyboard(browser: Any, address: str) -> None:
     with Visit(browser, address) as visit:
         page, focus = visit.page, "document.activeElement.id || document.activeElement.textContent.trim()"
         seen = []
-        for _ in range(6):
+        for _ in range(5):
             page.keyboard.press("Tab")
             seen.append(page.evaluate(focus))
         assert seen[:2] == ["Skip to the results", "data"]
@@ -371,7 +371,7 @@ def test_all_is_done_by_the_keyboard(browser: Any, address: str) -> None:
         assert visit.words()["view"] == ["runs"]
 
 
-AXE = "axe.run(document, {resultTypes: ['violations'], runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'best-practice']})"
+AXE = "axe.run(document, {resultTypes: ['violations']})"
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -386,7 +386,8 @@ def test_nothing_serious_is_found_by_axe(browser: Any, address: str, width: int,
         ):
             article = visit.at(data=data, view=view)
             if view == "runs":
-                article.locator("summary").first.click()
+                article.locator("section:visible > details > summary").first.click()
+                article.locator(".texts:visible > summary").first.click()
             found = visit.page.evaluate(AXE)["violations"]
             bad = [
                 (one["id"], one["nodes"][0]["html"]) for one in found if one["impact"] in ("serious", "critical")
@@ -418,8 +419,8 @@ def test_wide_tables_say_that_they_scroll_and_text_is_legible_on_a_phone(browser
         assert article.locator(".scroll.wide[tabindex='0'][role=region]").count() == 2
         for view in ("overview", "tasks", "compare"):
             visit.at(data=PLAIN, view=view)
-            sizes = """[...document.querySelectorAll('article:not([hidden]) section:not([hidden]) .canvas svg')].map((svg) =>
-                svg.getBoundingClientRect().width / svg.viewBox.baseVal.width)"""
+            drawn = "[...document.querySelectorAll('.canvas svg')].filter((svg) => svg.checkVisibility())"
+            sizes = f"{drawn}.map((svg) => svg.getBoundingClientRect().width / svg.viewBox.baseVal.width)"
             assert all(scale > 0.95 for scale in visit.page.evaluate(sizes))
 
 

@@ -36,7 +36,7 @@ def with_page(arguments: list[str]) -> list[str]:
     following = [*arguments[1:], ""]
     return [
         f"--watch={WATCHED}" if here == "--watch" and not after.endswith((".html", ".htm")) else here
-        for here, after in zip(arguments, following, strict=True)
+        for here, after in zip(arguments, following, strict=False)
     ]
 
 
