@@ -4,6 +4,7 @@ import csv
 import io
 import shutil
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlencode
@@ -12,6 +13,7 @@ from xml.etree import ElementTree
 import pytest
 
 from evergraph.report.page import page, write_page
+from evergraph.report.progress import Progress, RunProgress, State
 from evergraph.results.groups import data_sets
 from evergraph.results.load import read_results
 
@@ -422,6 +424,30 @@ def test_wide_tables_say_that_they_scroll_and_text_is_legible_on_a_phone(browser
             drawn = "[...document.querySelectorAll('.canvas svg')].filter((svg) => svg.checkVisibility())"
             sizes = f"{drawn}.map((svg) => svg.getBoundingClientRect().width / svg.viewBox.baseVal.width)"
             assert all(scale > 0.95 for scale in visit.page.evaluate(sizes))
+
+
+def test_a_live_page_loads_itself_again_keeps_its_view_and_can_be_paused(browser: Any, tmp_path: Path) -> None:
+    runs = (RunProgress("one", State.DONE), RunProgress("two", State.RUNNING, "task 2 of 5"))
+    results, _ = read_results([write(tmp_path / "r.json", small("ssm"), small("joint"))])
+    progress = Progress("a grid", runs, 61.0, 1)
+    write_page(tmp_path / "live.html", page(data_sets(results), progress=progress))
+    with Visit(browser, f"{(tmp_path / 'live.html').as_uri()}#data={PLAIN}&view=tasks") as visit:
+        assert "1 running" in " ".join(visit.page.locator(".counts").inner_text().split())
+        assert "task 2 of 5" in visit.page.locator("#progress").inner_text()
+        ended = replace(progress, runs=runs[:1], ended=True)
+        with visit.page.expect_event("load"):
+            write_page(tmp_path / "live.html", page(data_sets(results), progress=progress))
+        assert visit.words() == {"data": [PLAIN], "view": ["tasks"]}
+        visit.page.locator("[data-pause]").click()
+        assert visit.words()["paused"] == ["1"]
+        write_page(tmp_path / "live.html", page(data_sets(results), progress=ended))
+        visit.page.wait_for_timeout(1500)
+        assert visit.page.locator("[data-pause]").get_attribute("aria-pressed") == "true"
+        with visit.page.expect_event("load"):
+            visit.page.locator("[data-pause]").click()
+        assert visit.page.locator("#progress h2").inner_text() == "a grid: ended"
+        assert visit.page.locator("[data-pause]").count() == 0
+        assert visit.words()["view"] == ["tasks"]
 
 
 def test_without_the_script_everything_is_there(browser: Any, address: str) -> None:
