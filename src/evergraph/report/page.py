@@ -18,7 +18,7 @@ from evergraph.report.page_projections import projections
 from evergraph.report.page_runs import class_table, group_runs
 from evergraph.report.page_tables import cost_table, overview_table, results_table
 from evergraph.report.progress import Progress
-from evergraph.results.by_test import own_test, tests_of
+from evergraph.results.by_test import known_tests, own_test
 from evergraph.results.groups import BOUNDS, DataSet, Group, how_chosen
 from evergraph.results.load import FACTS
 from evergraph.results.published import PublishedResults
@@ -144,7 +144,7 @@ def _part(data: DataSet, title: str, published: PublishedResults | None) -> Part
     }
     sections = [Section(name, HEADINGS[name], content) for name, content in contents.items() if content]
     own = own_test(data)
-    return Part(data, slug(title), title, own == "global", own, list(tests_of(data)), _facts(data), sections)
+    return Part(data, slug(title), title, own == "global", own, list(known_tests(data)), _facts(data), sections)
 
 
 def write_page(path: Path, content: str) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from evergraph.results.by_test import Test, classes_return, curve_in, own_test, tests_of
+from evergraph.results.by_test import Test, classes_return, curve_in, known_tests, own_test
 from evergraph.results.groups import DataSet, Group, Stat, families
 from evergraph.results.validation import TUNED
 
@@ -37,7 +37,7 @@ class LineTable(NamedTuple):
 
 def curves(data: DataSet) -> list[LineTable]:
     """The accuracy after each task in every test."""
-    return [_curve(data, test) for test in tests_of(data)]
+    return [_curve(data, test) for test in known_tests(data)]
 
 
 def _curve(data: DataSet, test: Test) -> LineTable:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from evergraph.results.by_test import Test, classes_return, forgetting, main_measure, own_test, tests_of
+from evergraph.results.by_test import Test, classes_return, forgetting, known_tests, main_measure, own_test
 from evergraph.results.groups import BOUNDS, DataSet, Group, Stat, how_chosen, learning_time
 from evergraph.results.published import PublishedResults
 
@@ -88,7 +88,7 @@ def measure_name(data: DataSet, test: Test) -> str:
 
 def overview_table(data: DataSet) -> Table:
     """What is best at what price: accuracy in every test, bytes kept, time of learning."""
-    tests = tests_of(data)
+    tests = known_tests(data)
     time, seconds = learning_time(data)
     headings = [Heading(measure_name(data, test), key=f"main-{test}") for test in tests]
     headings += [
@@ -118,7 +118,7 @@ def results_table(data: DataSet, published: PublishedResults | None) -> Table:
     beside, note = any(theirs), ""
     if published:
         note = published.note if beside else f"The paper ({published.source}) has no results on this data set."
-    other = [test for test in tests_of(data) if test != own_test(data)]
+    other = [test for test in known_tests(data) if test != own_test(data)]
     back = [name for name in SO_FAR if any(group.so_far(name) for group in data.groups)]
     rows = []
     for at, (group, values) in enumerate(zip(data.groups, theirs, strict=True)):
@@ -137,7 +137,7 @@ def results_table(data: DataSet, published: PublishedResults | None) -> Table:
 
 
 def _result_headings(data: DataSet, back: Sequence[str], *, beside: bool) -> list[Heading]:
-    tests, own = tests_of(data), own_test(data)
+    tests, own = known_tests(data), own_test(data)
     where = f" {own}" if len(tests) > 1 else ""
     headings = []
     for measure in ("AA", "AF"):

@@ -19,7 +19,7 @@ def own_test(data: DataSet) -> Test:
     return "global" if data.groups[0].first.whole_graph else "local"
 
 
-def tests_of(data: DataSet) -> list[Test]:
+def known_tests(data: DataSet) -> list[Test]:
     """The tests of which something is known, the runs' own first."""
     own = own_test(data)
     known = [test for test in TESTS if any(group.tested(test) for group in data.groups)]
