@@ -3,6 +3,7 @@
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import NamedTuple
 
 
@@ -13,8 +14,22 @@ class Times(NamedTuple):
     processor: dict[str, float]
 
 
+@dataclass(frozen=True)
+class LearnedTask:
+    """A task that was learned, measured and stored: task `index` of `count`.
+
+    accuracies: by test (local, global), on the test nodes of each task so far, class-balanced, in percent,
+    None where a task has none; seconds: by phase.
+    """
+
+    index: int
+    count: int
+    accuracies: dict[str, list[float | None]]
+    seconds: dict[str, float]
+
+
 class Watch:
-    """Adds up the times of each phase; a subclass that shows progress overrides `task` and `epoch`."""
+    """Adds up the times of each phase; a subclass that tells somebody overrides `task`, `epoch` and `learned`."""
 
     def __init__(self) -> None:
         self.times = Times({}, {})
@@ -24,6 +39,9 @@ class Watch:
 
     def epoch(self, epoch: int, loss: float) -> None:
         """An epoch has ended."""
+
+    def learned(self, task: LearnedTask) -> None:
+        """A task has been learned and is stored."""
 
     @contextmanager
     def phase(self, name: str) -> Iterator[None]:

@@ -11,10 +11,11 @@ import numpy as np
 import pytest
 
 from evergraph.cli import run_main
-from evergraph.experiments.local import Job, Outcome, run_local
+from evergraph.experiments.local import GridListener, Job, Outcome, run_local
 from evergraph.results.records import grouped, read_records, setting, small_record
 from evergraph.runs.config import RunConfig
 from evergraph.runs.execute import run
+from evergraph.watch import LearnedTask
 
 
 def config(method: str = "finetune", seed: int = 0, **sections: Any) -> RunConfig:
@@ -29,6 +30,22 @@ def config(method: str = "finetune", seed: int = 0, **sections: Any) -> RunConfi
     )
 
 
+class Heard(GridListener):
+    """Remembers what became of each run."""
+
+    def __init__(self) -> None:
+        self.events: dict[RunConfig, list[str]] = {}
+
+    def started(self, config: RunConfig) -> None:
+        self.events.setdefault(config, []).append("started")
+
+    def learned(self, config: RunConfig, task: LearnedTask) -> None:
+        self.events[config].append(f"task {task.index + 1}/{task.count}")
+
+    def ended(self, outcome: Outcome) -> None:
+        self.events[outcome.config].append("failed" if outcome.error else "finished")
+
+
 def ignore(ended: list[Outcome], running: int) -> None:
     pass
 
@@ -36,9 +53,13 @@ def ignore(ended: list[Outcome], running: int) -> None:
 def test_numbers_equal_a_plain_run_whatever_the_number_of_jobs(tmp_path: Path) -> None:
     configs = [config(method, seed) for method in ("finetune", "ftf-er-prob") for seed in (0, 1)]
     seen: list[int] = []
+    heard = Heard()
     outcomes = run_local(
-        configs, Job(tmp_path / "grid", None, 1), 2, lambda ended, running: seen.append(len(ended) + running)
+        configs, Job(tmp_path / "grid", None, 1), 2, lambda ended, running: seen.append(len(ended) + running), heard
     )
+    tasks = len(small_record(Path(str(outcomes[0].folder))).matrix)
+    expected = ["started", *(f"task {at}/{tasks}" for at in range(1, tasks + 1)), "finished"]
+    assert heard.events == dict.fromkeys(configs, expected)
     assert {outcome.config for outcome in outcomes} == set(configs)
     assert max(seen) == len(configs)
     for outcome in outcomes:
@@ -52,7 +73,9 @@ def test_numbers_equal_a_plain_run_whatever_the_number_of_jobs(tmp_path: Path) -
 
 def test_a_failed_run_is_recorded_and_the_others_go_on(tmp_path: Path) -> None:
     broken = config(dataset={"name": str(tmp_path / "none.npz")})
-    outcomes = run_local([broken, config()], Job(tmp_path, tmp_path, 1), 1, ignore)
+    heard = Heard()
+    outcomes = run_local([broken, config()], Job(tmp_path, tmp_path, 1), 1, ignore, heard)
+    assert heard.events[broken] == ["started", "failed"]
     errors = {outcome.config: outcome.error for outcome in outcomes}
     assert "none.npz" in str(errors[broken])
     assert errors[config()] is None

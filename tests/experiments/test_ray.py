@@ -22,6 +22,8 @@ from evergraph.experiments.ray import run_ray
 from evergraph.methods import METHODS
 from evergraph.runs.config import RunConfig
 
+from .test_local import Heard
+
 pytestmark = [
     pytest.mark.skipif(find_spec("ray") is None, reason='Ray is not here; pip install "evergraph[ray]" brings it'),
     pytest.mark.skipif(
@@ -189,8 +191,16 @@ def test_a_grid_with_a_killed_process_and_a_failure_has_every_number_of_the_loca
 
     killer = meanwhile(kill)
     configs = [killed, BROKEN, QUICK]
-    outcomes = run_ray(configs, Job(tmp_path, None, 1), 2, cluster.address, patient())
+    heard = Heard()
+    outcomes = run_ray(configs, Job(tmp_path, None, 1), 2, cluster.address, patient(), heard)
     killer.join()
+    assert heard.events[BROKEN] == ["started", "failed"]
+    assert heard.events[killed].count("started") == 2
+    for config in (killed, QUICK):
+        tasks = len(list((tmp_path / config.label()).glob("task-*.json")))
+        learned = [event for event in heard.events[config] if event.startswith("task")]
+        assert set(learned) == {f"task {at}/{tasks}" for at in range(1, tasks + 1)}
+        assert heard.events[config][-1] == "finished"
     assert {outcome.config for outcome in outcomes} == set(configs)
     assert_same(outcomes, local)
     assert "nowhere/graph.npz" in str(local[BROKEN].error)

@@ -17,7 +17,19 @@ from evergraph.runs.execute import run
 from helpers import quick_config
 
 ROOT = Path(__file__).parents[2]
-SHOWN = ("methods-amazon", "methods-coauthor", "methods-cora", "arxiv")
+SHOWN = (
+    "whole-amazon",
+    "whole-coauthor",
+    "whole-cora",
+    "whole-digits",
+    "whole-arxiv",
+    "patents",
+    "methods-amazon",
+    "methods-coauthor",
+    "methods-cora",
+    "arxiv",
+    "learners",
+)
 COMMAND = f"evergraph report {' '.join(f'results/{name}.json' for name in SHOWN)} --out docs/report.html"
 
 

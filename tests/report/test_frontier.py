@@ -8,13 +8,7 @@ from matplotlib.figure import Figure
 from matplotlib.text import Annotation
 
 from evergraph.report.frontier import draw_frontier, write_frontier
-from evergraph.report.page import page
-from evergraph.report.page_charts import frontiers
 from evergraph.results.frontier import frontier
-from evergraph.results.groups import data_sets
-from evergraph.results.load import read_results
-
-ROOT = Path(__file__).parents[2]
 
 POINTS = st.lists(st.tuples(st.floats(0, 100), st.floats(0, 100)), max_size=12)
 
@@ -46,23 +40,3 @@ def test_names_of_near_points_do_not_overlap_and_ticks_reach_the_dearest() -> No
     assert len(figure.axes[0].texts) == len(near)
     assert [label.get_text() for label in figure.axes[0].get_xticklabels()] == ["0", "1 kB", "10 kB", "100 kB"]
     assert [label.get_text() for label in figure.axes[1].get_xticklabels()][-2:] == ["50", "100"]
-
-
-def test_the_page_shows_every_method_as_a_point_and_joint_as_a_bound() -> None:
-    (data,) = data_sets(read_results([ROOT / "results" / "methods-digits.json"])[0])
-    memory, time = frontiers(data)
-    methods = {group.method for group in data.groups}
-    for chart in (memory, time):
-        assert {point.text.partition(" ")[0].rstrip(":") for point in chart.points} == methods - {"joint"}
-        assert [text for _, text in chart.bounds] == ["joint, which is given all data"]
-        assert any(point.best for point in chart.points)
-        assert len({point.x for point in chart.points}) > 1
-    html = page([data])
-    assert html.count('<g class="point') == 2 * (len(methods) - 1)
-    assert "ssm: AA 9" in html
-
-
-def test_more_memory_is_further_to_the_right() -> None:
-    (data,) = data_sets(read_results([ROOT / "results" / "methods-digits.json"])[0])
-    places = {point.text.partition(":")[0]: point.x for point in frontiers(data)[0].points}
-    assert places["finetune"] < places["er-gnn-mf"] < places["ssm"]

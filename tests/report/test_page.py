@@ -10,9 +10,9 @@ import pytest
 
 from evergraph.cli import run_main
 from evergraph.errors import StoreError
-from evergraph.report.page import page
-from evergraph.report.page_charts import beta_lines
-from evergraph.report.page_tables import results_table
+from evergraph.report.page import page, titles
+from evergraph.report.page_lines import beta, curves
+from evergraph.report.page_tables import bytes_text, overview_table, results_table
 from evergraph.results.groups import Stat, data_sets
 from evergraph.results.load import read_results
 from evergraph.results.published import PublishedResults
@@ -69,7 +69,7 @@ def made(path: Path, *runs: dict[str, Any], published: PublishedResults | None =
 class Reader(HTMLParser):
     """Elements, attributes and the text of table rows; complains about what is not closed."""
 
-    VOID = ("meta", "br")
+    VOID = ("meta", "br", "input")
 
     def __init__(self, text: str):
         super().__init__()
@@ -99,6 +99,14 @@ class Reader(HTMLParser):
         if not {"script", "style"} & set(self.open):
             self.text += data
 
+    def table(self, heading: str) -> list[list[str]]:
+        """The rows of the first table with such a column, in which spaces do not count."""
+        rows = [[" ".join(cell.split()) for cell in row] for row in self.rows]
+        start = next(at for at, row in enumerate(rows) if heading in row)
+        width = len(rows[start])
+        after = next((at for at, row in enumerate(rows) if at > start and row[:1] == ["Method"]), len(rows))
+        return [row for row in rows[start:after] if len(row) == width]
+
     def count(self, tag: str) -> int:
         return sum(name == tag for name, _ in self.tags)
 
@@ -110,7 +118,7 @@ PUBLISHED = PublishedResults("Doe <1999>", "Paper: table 7.", lambda *key: VALUE
 def test_ours_stands_beside_what_was_published(tmp_path: Path) -> None:
     runs = (small(aa=90.0), small(aa=94.0, seed=1), small("joint", 97.0))
     reader = Reader(made(tmp_path, *runs, published=PUBLISHED))
-    header, joint, ssm = ([" ".join(cell.split()) for cell in row] for row in reader.rows[:3])
+    header, joint, ssm = reader.table("AA, val.")
     columns = "Method|Backbone|AA, %|AA, paper|AF, %|AF, paper|AA, val.|Seeds|Settings"
     assert header == columns.split("|")
     assert joint == ["joint", "gcn", "97.0", "–", "−3.0", "–", "96.0", "1", "fixed"]
@@ -128,7 +136,7 @@ def test_there_is_no_column_for_a_paper_that_has_nothing(tmp_path: Path) -> None
 
 def test_without_published_values_there_is_no_word_of_a_paper(tmp_path: Path) -> None:
     reader = Reader(made(tmp_path, small()))
-    assert reader.rows[0] == ["Method", "Backbone", "AA, %", "AF, %", "AA, val.", "Seeds", "Settings"]
+    assert reader.table("AA, val.")[0] == ["Method", "Backbone", "AA, %", "AF, %", "AA, val.", "Seeds", "Settings"]
     assert "paper" not in reader.text.lower()
 
 
@@ -187,17 +195,17 @@ def test_nothing_comes_from_elsewhere(tmp_path: Path) -> None:
     assert all((attributes.get("href") or "#").startswith("#") for _, attributes in Reader(text).tags)
 
 
-def test_remarks_stand_by_every_result_they_concern(tmp_path: Path) -> None:
+def test_remarks_stand_once_by_the_data_and_else_by_the_rows_they_concern(tmp_path: Path) -> None:
     runs = [small("a"), small("b")]
     for run in runs:
         run["data"]["remarks"] = ["a stand-in for others"]
     runs[1]["data"]["remarks"] = ["a stand-in for others", "a class was dropped"]
     reader = Reader(made(tmp_path, *runs))
-    assert reader.text.count("a stand-in for others") == 6  # heading, three tables, two figures
-    rows = [row[0] for row in reader.rows if "a class was dropped" in row[0]]
+    assert reader.text.count("a stand-in for others") == 1  # once for all, by the name of the data
+    rows = [row[0] for row in reader.rows if "a class was dropped" in "".join(row[:1])]
     assert len(rows) == 2  # results and cost
     assert all(row.startswith("b") for row in rows)
-    assert reader.text.count("a class was dropped (b)") == 2  # figures
+    assert reader.text.count("a class was dropped") == 2
 
 
 def test_sections_without_data_are_left_out(tmp_path: Path) -> None:
@@ -205,8 +213,10 @@ def test_sections_without_data_are_left_out(tmp_path: Path) -> None:
     assert "Sensitivity to β" not in text
     runs = [small("ftf-er-det", 70 + 10 * beta, settings={"beta": beta}) for beta in (0.0, 0.5, 1.0)]
     (data,) = data_sets(read_results([write(tmp_path / "r.json", *runs)])[0])
-    (line,) = beta_lines(data.groups)
-    assert {at: point.mean for at, point in line.points.items()} == {0.0: 70, 0.5: 75, 1.0: 80}
+    (table,) = beta(data)
+    (line,) = table.lines
+    assert table.positions == ["0", "0.5", "1"]
+    assert [point and point.mean for point in line.values] == [70, 75, 80]
     assert line.name == "ftf-er-det"
     assert "Sensitivity to β" in made(tmp_path, *runs)
 
@@ -214,6 +224,7 @@ def test_sections_without_data_are_left_out(tmp_path: Path) -> None:
 def test_cost_classes_settings_and_versions(tmp_path: Path) -> None:
     reader = Reader(made(tmp_path, small(seconds={"score": 1.0, "load": 9.0, "train": 4.0})))
     assert ["ssm ", "gcn", "5.0", "", "4.00", "1.00", "1,200", "34", "3.00", "500"] in reader.rows
+    assert ["ssm ", "80.0", "3.15 MB", "5"] in reader.rows
     assert ["ssm", *["80"] * 6] in reader.rows
     assert ["records.json, run 1", "0", "0", "0", "80.00", "-20.00", "80.00", "–", "0.1.0", "2.9"] in reader.rows
     assert "train.epochs200" in reader.text
@@ -233,7 +244,7 @@ def test_tables_have_real_headers(tmp_path: Path) -> None:
     assert all(attributes.get("scope") in ("col", "row") for tag, attributes in reader.tags if tag == "th")
     assert [attributes["aria-sort"] for _, attributes in reader.tags if "aria-sort" in attributes] == [
         "descending"
-    ] * 2
+    ] * 3  # methods, results, cost
 
 
 def test_a_large_grid_is_a_small_page(tmp_path: Path) -> None:
@@ -339,8 +350,7 @@ def shown_with_junk(path: Path, whole: dict[str, Any], junk: Any) -> dict[str, b
         except StoreError as error:
             text, sentence = "", str(error)
         shown[key] = not sentence
-        for block in re.findall(r'<script type="application/json">(.*?)</script>', text):
-            json.loads(block, parse_constant=pytest.fail)
+        assert not re.search(r'class="num[^>]*"-?(nan|inf)', text)
         if sentence:
             named = sentence.partition("run 1 must hold a finished run: ")[2].partition(":")[0]
             assert named, sentence
@@ -409,8 +419,7 @@ def test_every_row_says_how_its_settings_were_chosen(tmp_path: Path) -> None:
         for seed in (0, 1)
     ]
     runs += [small("ftf-er-det", 99.0, settings={"beta": 1.0}), small("ssm", 50.0)]
-    rows = Reader(made(tmp_path, *runs)).rows
-    said = {" ".join(row[0].split()): row[-1] for row in rows[1:5]}
+    said = {row[0]: row[-1] for row in Reader(made(tmp_path, *runs)).table("AA, val.")[1:]}
     assert said == {
         "ftf-er-det β 0.0": "chosen",
         "ftf-er-det β 0.5": "not chosen",
@@ -449,9 +458,18 @@ def test_runs_in_the_whole_graph_stand_apart_and_show_both_tests(tmp_path: Path)
     assert str(whole.groups[0].so_far("area_plain")) == "52.0 ± 1.4"
     assert local.groups[0].tested("global") is None
     assert local.groups[0].so_far("area_plain") is None
-    headings = [[text for text, _ in results_table(part, None).headings] for part in (whole, local)]
-    assert {"AA, local", "AA, global", "All nodes so far, area", "Forgetting from best"} <= set(headings[0])
-    assert not {"AA, local", "All nodes so far, area"} & set(headings[1])
+    headings = [[heading.text for heading in results_table(part, None).headings] for part in (whole, local)]
+    assert {"AA global, %", "AA local, %", "All nodes so far, area", "Forgetting from best"} <= set(headings[0])
+    assert not {"AA local, %", "All nodes so far, area"} & set(headings[1])
+    assert [heading.key for heading in overview_table(whole).headings] == [
+        "main-global",
+        "main-local",
+        "kept",
+        "seconds",
+    ]
+    (row,) = overview_table(whole).rows
+    assert [cell.key for cell in row.cells[:2]] == [52.0, 1.0]  # classes come back: all nodes so far, not AA
+    assert [table.test for table in curves(whole)] == ["global", "local"]
 
 
 def test_published_values_stand_beside_runs_of_the_same_protocol_only(tmp_path: Path) -> None:
@@ -460,3 +478,45 @@ def test_published_values_stand_beside_runs_of_the_same_protocol_only(tmp_path: 
     whole, local = data_sets(read_results([write(tmp_path / "r.json", *runs)])[0])
     assert published.of(whole.groups[0]) is None
     assert published.of(local.groups[0]) == (Stat(1.0, None), Stat(2.0, None))
+
+
+def test_data_sets_of_one_name_are_told_apart_by_their_size(tmp_path: Path) -> None:
+    runs = [small(), small("joint")]
+    runs[1]["data"] |= {"nodes": 200}
+    results, _ = read_results([write(tmp_path / "r.json", *runs)])
+    assert titles(data_sets(results)) == [
+        f"amazon-computers ({nodes} nodes · 400 edges · 7 features · 3 tasks)" for nodes in (100, 200)
+    ]
+    ids = [attributes["id"] for tag, attributes in Reader(page(data_sets(results))).tags if tag == "article"]
+    assert len(set(ids)) == 2
+
+
+@pytest.mark.parametrize(
+    ("count", "text"), [(0, "0"), (999, "999 B"), (41_200, "41.2 kB"), (2.14e6, "2.14 MB"), (3.2e9, "3.2 GB")]
+)
+def test_bytes_are_read_by_people(count: float, text: str) -> None:
+    assert bytes_text(count) == text
+
+
+def test_values_for_the_script_are_not_rounded(tmp_path: Path) -> None:
+    runs = [small("ssm", 90.123456, seed) for seed in (0, 1)] + [small("joint", 200 / 3)]
+    text = made(tmp_path, *runs)
+    assert 'data-v="66.66666666666667"' in text
+    assert 'data-v="90.123456" data-s="0.0"' in text
+    assert "90.123456 90.123456" in text  # the matrices
+
+
+def test_all_is_reachable_without_the_script(tmp_path: Path) -> None:
+    """What only the script fills in is marked; tables, settings and matrices are not."""
+    runs = [small("ssm"), small("joint", backbone="gat")]
+    runs[1]["data"] |= {"name": "other"}
+    reader = Reader(made(tmp_path, *runs))
+    links = [attributes["href"] for tag, attributes in reader.tags if tag == "a"]
+    articles = [attributes["id"] for tag, attributes in reader.tags if tag == "article"]
+    assert [f"#{name}" for name in articles] == links[1:]
+    assert not any(
+        "hidden" in attributes for tag, attributes in reader.tags if tag in ("article", "section", "tr", "table")
+    )
+    figures = [str(attributes.get("class")) for tag, attributes in reader.tags if tag == "figure"]
+    assert figures
+    assert all("js-only" in kind for kind in figures)

@@ -1,14 +1,19 @@
-"""The page in a real browser: it renders, sorts, shows values, fits a phone, and asks nobody for anything."""
+"""The page in a real browser: views, address, filters, comparison, exports, keyboard, contrast, phones, silence."""
 
-import re
+import csv
+import io
 import shutil
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qs, urlencode
+from xml.etree import ElementTree
 
 import pytest
 
 from evergraph.report.page import page, write_page
+from evergraph.report.progress import Progress, RunProgress, State
 from evergraph.results.groups import data_sets
 from evergraph.results.load import read_results
 
@@ -43,30 +48,50 @@ def browser() -> Iterator[Any]:
 
 @pytest.fixture(scope="module")
 def address(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """A page with a small data set of several methods, one of many tasks and classes, and one of many settings."""
+    """A page with data sets of several methods, of both tests, of many tasks, and of many settings."""
     folder: Path = tmp_path_factory.mktemp("page")
     runs = [small(name, aa + seed, seed) for name, aa in (("ssm", 90.0), ("joint", 96.0)) for seed in (0, 1)]
     for run in runs[::2]:
         run["projection"] = values(method=run["config"]["method"]["name"])
     runs += [small("ftf-er-det", 70 + 20 * beta, settings={"beta": beta}) for beta in (0.0, 0.5, 1.0)]
+    runs += [small("ewc", 20.0), small("lwf", 20.0, memory={"nodes": 0, "edges": 0, "bytes": 0})]
     for seed in (0, 1):
         run = small(EVIL, 50.0, seed, tasks=35)
         run["data"] |= {"name": EVIL, "remarks": [f"a stand-in {EVIL}"]}
         runs.append(run)
-    for size in range(9):
-        run = small("many", settings={"size": size})
+    runs += [small("many", settings={"size": size}, backbone="gcn" if size % 2 else "gat") for size in range(9)]
+    for run in runs[-9:]:
         run["data"]["name"] = "many settings"
-        runs.append(run)
+    runs += [
+        in_both(*facts) for facts in (("ssm", 80.0, 95.0, 4), ("analytic", 93.0, 96.0, 30), ("ncm", 85.0, 88.0, 1))
+    ]
     results, notes = read_results([write(folder / "r.json", *runs)])
     write_page(folder / "page.html", page(data_sets(results), notes))
     return (folder / "page.html").as_uri()
 
 
+def in_both(method: str, aa: float, local: float, kept: int) -> dict[str, Any]:
+    """A record of a run in the whole graph, tested in both ways."""
+    matrix = small(method, local)["matrix"]
+    run = small(method, aa, aa_local=local, af_local=-1.0, matrix_local=matrix, aa_global=aa, af_global=-2.0)
+    run["memory"] = {"nodes": 0, "edges": 0, "bytes": kept * 10**6}
+    run["config"]["stream"] = {"inter_task_edges": True}
+    return run
+
+
+PLAIN, LONG, MANY, WHOLE = (
+    "amazon-computers",
+    "script-document-title-taken-script",
+    "many-settings",
+    "amazon-computers-whole-graph",
+)
+
+
 class Visit:
     """The page opened once, with everything it said and asked for."""
 
-    def __init__(self, browser: Any, address: str, width: int = 1200, scheme: str = "light"):
-        size = {"width": width, "height": 900}
+    def __init__(self, browser: Any, address: str, width: int = 1280, scheme: str = "light"):
+        size = {"width": width, "height": 800}
         self.context = browser.new_context(viewport=size, color_scheme=scheme, reduced_motion="reduce")
         self.page = self.context.new_page()
         self.messages: list[str] = []
@@ -76,6 +101,17 @@ class Visit:
         self.page.on("request", lambda request: self.requests.append(request.url))
         self.page.goto(address)
 
+    def at(self, **words: str) -> Any:
+        """The view of an address, in the data set that is shown."""
+        self.page.evaluate("(words) => { location.hash = words; }", urlencode(words))
+        self.page.wait_for_function("(words) => location.hash === '#' + words", arg=urlencode(words))
+        self.page.evaluate("() => new Promise((done) => requestAnimationFrame(done))")  # after hashchange
+        return self.page.locator("article:visible")
+
+    def words(self) -> dict[str, list[str]]:
+        """What the address says."""
+        return parse_qs(self.page.evaluate("location.hash").lstrip("#"))
+
     def __enter__(self) -> "Visit":
         return self
 
@@ -83,50 +119,212 @@ class Visit:
         self.context.close()
 
 
-def test_it_renders_without_a_word_and_without_a_request(browser: Any, address: str) -> None:
+def test_it_opens_with_what_is_best_and_says_and_asks_nothing(browser: Any, address: str) -> None:
     with Visit(browser, address) as visit:
-        assert visit.page.title().startswith("evergraph: amazon-computers")
-        assert visit.page.locator("h2").all_inner_texts() == ["amazon-computers", EVIL, "many settings"]
-        assert visit.page.locator(".matrix svg").count() == 4  # one pane where there is one method
-        assert visit.page.locator(".matrix").first.locator(".value").first.inner_html() == "96.5"
-        assert visit.page.locator("#d1 .matrix .value").count() == 0
-        for toggle in visit.page.locator("summary").all():
-            toggle.click()
-        assert visit.page.locator("details[open] dl").first.is_visible()
+        assert visit.page.title() == "amazon-computers, whole graph · evergraph"
+        assert visit.page.locator("article:visible h2").all_inner_texts() == ["amazon-computers, whole graph"]
+        cards = visit.page.locator(".answer:visible > div").all_inner_texts()
+        assert [card.split("\n\n")[1] for card in cards] == ["analytic", "analytic", "analytic"]
+        assert "93.0 % · 30 MB" in cards[0]
+        rows = visit.page.locator(".methods:visible tbody tr:visible").all_inner_texts()
+        assert [row.split()[0] for row in rows] == ["analytic", "ncm", "ssm"]
+        assert (
+            visit.page.locator(".front:visible").all_inner_texts() == rows[:2]
+        )  # ssm keeps more than ncm for less
+        for view in ("tasks", "compare", "numbers", "classes", "runs"):
+            assert visit.at(data=WHOLE, view=view).locator("section:visible").count() == 1
+        assert visit.page.evaluate("document.documentElement.scrollHeight") < 1600
         assert visit.messages == []
         assert visit.requests == [address]
 
 
+def test_every_data_set_and_view_is_silent(browser: Any, address: str) -> None:
+    with Visit(browser, address) as visit:
+        for data in (PLAIN, LONG, MANY, WHOLE):
+            for view in ("overview", "tasks", "compare", "numbers", "classes", "tsne", "runs"):
+                visit.at(data=data, view=view, rows="all")
+        assert visit.messages == []
+
+
+def test_the_address_keeps_what_is_shown_and_the_back_button_works(browser: Any, address: str) -> None:
+    with Visit(browser, address) as visit:
+        page = visit.page
+        page.locator("#data").select_option(PLAIN)
+        page.get_by_role("tab", name="All numbers").click()
+        assert visit.words() == {"data": [PLAIN], "view": ["numbers"]}
+        playwright.expect(page.locator("article:visible h2")).to_have_text(PLAIN)
+        with Visit(browser, page.url) as other:
+            assert other.page.get_by_role("tab", name="All numbers").get_attribute("aria-selected") == "true"
+            assert other.page.locator("article:visible h2").inner_text() == PLAIN
+        page.go_back()
+        playwright.expect(page.get_by_role("tab", name="Overview")).to_have_attribute("aria-selected", "true")
+        page.go_back()
+        playwright.expect(page.locator("article:visible h2")).to_have_text("amazon-computers, whole graph")
+        page.goto(f"{address}#{MANY}")  # a plain link, as the page has without its script
+        page.reload()
+        assert page.locator("article:visible h2").inner_text() == "many settings"
+
+
+def test_the_best_row_of_each_method_comes_first_and_the_others_on_demand(browser: Any, address: str) -> None:
+    with Visit(browser, address) as visit:
+        article = visit.at(data=PLAIN)
+        names = article.locator(".methods tbody tr:visible .method")
+        assert names.all_inner_texts() == ["joint", "ssm", "ftf-er-det", "ewc", "lwf"]
+        article.locator(".more button").click()
+        assert names.count() == 7
+        assert visit.words()["rows"] == ["all"]
+        article.locator(".more button").click()
+        assert names.count() == 5
+
+
+def test_filters_by_method_backbone_and_test(browser: Any, address: str) -> None:
+    with Visit(browser, address) as visit:
+        article = visit.at(data=MANY)
+        assert article.locator(".methods tbody tr:visible").count() == 1
+        visit.page.locator("#filter-backbone summary").click()
+        visit.page.locator("#filter-backbone").get_by_label("gcn").uncheck()
+        assert visit.words()["backbone"] == ["gat"]
+        article = visit.at(data=MANY, backbone="gat", rows="all")
+        backbones = article.locator(".methods tbody tr:visible td:nth-child(2)").all_inner_texts()
+        assert backbones == ["gat"] * 5
+        article = visit.at(data=PLAIN, method="ewc")
+        assert article.locator(".methods tbody tr:visible .method").all_inner_texts() == ["ewc"]
+        article = visit.at(data=PLAIN, method="ncm")
+        article.get_by_role("button", name="Clear the filters").click()
+        assert article.locator(".methods tbody tr:visible").count() == 5
+        article = visit.at(data=WHOLE)
+        visit.page.locator("#tests label", has_text="local").click()
+        assert visit.words()["test"] == ["local"]
+        rows = article.locator(".methods tbody tr:visible .method").all_inner_texts()
+        assert rows == ["analytic", "ssm", "ncm"]
+        assert "local test" in str(article.locator("[data-plot=kept] svg").get_attribute("aria-label"))
+
+
 def test_a_heading_sorts_by_click_and_by_key(browser: Any, address: str) -> None:
     with Visit(browser, address) as visit:
-        values = [96.5, 90.5, 90.0, 80.0, 70.0]
-        order = "#d0-results tbody tr td:nth-child(3)"
+        table = visit.at(data=PLAIN, view="numbers", rows="all").locator("section:visible table").first
+        values = [96.5, 90.5, 90.0, 80.0, 70.0, 20.0, 20.0]
 
         def shown() -> list[float]:
-            return [float(text.split()[0]) for text in visit.page.locator(order).all_inner_texts()]
+            return [float(text.split()[0]) for text in table.locator("tbody tr td:nth-child(3)").all_inner_texts()]
 
-        heading = visit.page.locator("#d0-results thead th").nth(2)
+        heading = table.locator("thead th").nth(2)
         assert (shown(), heading.get_attribute("aria-sort")) == (values, "descending")
         heading.locator("button").click()
         assert (shown(), heading.get_attribute("aria-sort")) == (values[::-1], "ascending")
-        visit.page.locator("#d0-results thead th button").first.focus()
+        table.locator("thead th button").first.focus()
         visit.page.keyboard.press("Enter")
-        assert shown() == [70.0, 80.0, 90.0, 96.5, 90.5]
+        assert shown() == [20.0, 70.0, 80.0, 90.0, 96.5, 20.0, 90.5]
         assert heading.get_attribute("aria-sort") is None
-        assert visit.page.locator("#d0-results thead th").first.get_attribute("aria-sort") == "ascending"
+        assert table.locator("thead th").first.get_attribute("aria-sort") == "ascending"
+
+
+def test_two_methods_are_compared_task_by_task(browser: Any, address: str) -> None:
+    with Visit(browser, address) as visit:
+        article = visit.at(data=PLAIN, view="compare", a="joint", b="ssm")
+        rows = [text.split() for text in article.locator(".pairs tbody tr").all_inner_texts()]
+        assert rows == [[str(task), "96.5", "90.5", "+6.0", "96.5", "90.5"] for task in (1, 2, 3)]
+        assert "joint is 6.0 points above ssm" in article.locator(".verdict").inner_text()
+        assert article.locator("[data-plot=matrix] svg").count() == 3
+        values = [
+            article.locator(f"figure[data-side={side}] .value").first.inner_html()
+            for side in ("a", "b", "difference")
+        ]
+        assert values == ["96.5", "90.5", "6.0"]
+        article.locator("select[data-side=b]").select_option("ssm, seed 1")
+        assert visit.words()["b"] == ["ssm, seed 1"]
+        playwright.expect(article.locator(".pairs tbody td").nth(1)).to_have_text("91.0")
+        article.get_by_role("button", name="Swap").click()
+        playwright.expect(article.locator("select[data-side=a]")).to_have_value("ssm, seed 1")
+        whole = visit.at(data=WHOLE, view="compare", test="local", a="ssm", b="ncm")
+        assert whole.locator(".pairs tbody td").first.inner_text() == "95.0"
+
+
+def saved(visit: Visit, button: Any, *, by_key: bool = False) -> tuple[str, str]:
+    """The name and the text of the file that a button saves."""
+    with visit.page.expect_download() as download:
+        if by_key:
+            button.focus()
+            visit.page.keyboard.press("Enter")
+        else:
+            button.click()
+    return download.value.suggested_filename, Path(download.value.path()).read_text(encoding="utf-8")
+
+
+def test_every_table_is_saved_unrounded_and_quoted(browser: Any, address: str) -> None:
+    with Visit(browser, address) as visit:
+        article = visit.at(data=PLAIN)
+        name, text = saved(visit, article.get_by_role("button", name="CSV of Methods on"), by_key=True)
+        assert name == "methods-on-amazon-computers.csv"
+        rows = list(csv.reader(io.StringIO(text)))
+        assert rows[0] == ["Method", "AA local, %", "AA local, % (std)", "kept of the past, bytes", "learning, s"]
+        assert rows[2] == ["ssm", "90.5", "0.7071067811865476", "3145728.0", "5.0"]
+        assert len(rows) == 6
+        article = visit.at(data=LONG, view="numbers")
+        name, text = saved(visit, article.get_by_role("button", name="CSV of Results on"))
+        assert list(csv.reader(io.StringIO(text)))[1][0] == EVIL
+        for view in ("overview", "tasks", "compare", "numbers", "classes", "runs"):
+            article = visit.at(data=PLAIN, view=view)
+            tables, buttons = (
+                article.locator("section:visible table"),
+                article.locator("section:visible button[data-csv]"),
+            )
+            assert tables.count() == buttons.count() > 0
+
+
+def test_every_picture_is_saved_as_it_looks(browser: Any, address: str) -> None:
+    with Visit(browser, address) as visit:
+        for data, view, count in (
+            (WHOLE, "overview", 3),
+            (PLAIN, "tasks", 2),
+            (PLAIN, "compare", 4),
+            (PLAIN, "tsne", 2),
+        ):
+            buttons = visit.at(data=data, view=view).locator("button[data-svg]:visible")
+            assert buttons.count() == count
+            for at in range(count):
+                name, text = saved(visit, buttons.nth(at), by_key=at == 0)
+                assert name.endswith(".svg")
+                root = ElementTree.fromstring(text)
+                assert root.tag == "{http://www.w3.org/2000/svg}svg"
+                assert "var(" not in text
+                assert "oklab" not in text
+                assert not any(node.get("hidden") for node in root.iter())
+                drawn = {node.get("fill") for node in root.iter()} | {node.get("stroke") for node in root.iter()}
+                assert len(drawn) > 3
+
+
+def test_lines_that_coincide_take_turns_and_the_legend_raises_one(browser: Any, address: str) -> None:
+    with Visit(browser, address) as visit:
+        article = visit.at(data=PLAIN, view="tasks")
+        chart = article.locator(".lines").first
+        twins = [chart.locator(f'.series[data-name="{name}"] .line') for name in ("ewc", "lwf")]
+        turns = [
+            (line.get_attribute("stroke-dasharray"), line.get_attribute("stroke-dashoffset")) for line in twins
+        ]
+        assert turns == [("9 9", "0"), ("9 9", "-9")]
+        assert "ewc, lwf" in chart.locator(".legend p").inner_text()
+        button = chart.locator(".legend button", has_text="ewc")
+        button.focus()
+        assert chart.locator(".series.raised").get_attribute("data-name") == "ewc"
+        assert chart.locator(".series").last.get_attribute("data-name") == "ewc"
+        assert chart.locator(".series.faded").count() == 4
+        visit.page.keyboard.press("Enter")
+        assert chart.locator(".series[hidden]").get_attribute("data-name") == "ewc"
+        assert button.get_attribute("aria-pressed") == "false"
+        assert "lwf" not in chart.locator(".legend p").inner_text()
 
 
 def test_values_show_under_the_pointer(browser: Any, address: str) -> None:
     with Visit(browser, address) as visit:
         tip = visit.page.locator("#tip")
         assert not tip.is_visible()
-        for place, words in {
-            "#d0 .matrix .cell": "task 1 after learning task 1: 96.5 %",
-            "#d0 .classes td": "class 1: 96.5 ± 0.7 %",
-            "#d0-curves .chart": re.compile("^after task 2joint96.5 ± 0.7ssm90.5 ± 0.7"),
-            "#d0-cost .bar i": "train: 4.00 s",
-        }.items():
-            visit.page.locator(place).first.hover()
+        for view, place, words in (
+            ("compare", "[data-side=a] .cell", "task 1 after learning task 1: 90.5 %"),
+            ("classes", ".classes td", "class 1: 96.5 ± 0.7 %"),
+            ("numbers", ".stack i", "train: 4.00 s"),
+        ):
+            visit.at(data=PLAIN, view=view).locator(place).first.hover()
             playwright.expect(tip).to_have_text(words)
         visit.page.locator("h1").hover()
         playwright.expect(tip).to_be_hidden()
@@ -134,37 +332,133 @@ def test_values_show_under_the_pointer(browser: Any, address: str) -> None:
 
 def test_values_show_by_the_arrow_keys(browser: Any, address: str) -> None:
     with Visit(browser, address) as visit:
-        chart = visit.page.locator("#d0-beta .chart")
-        chart.focus()
+        visit.at(data=PLAIN, view="tasks").locator(".lines").last.locator(".canvas svg").focus()
         for words in ("β 0ftf-er-det70.0", "β 0.5ftf-er-det80.0", "β 1ftf-er-det90.0", "β 1ftf-er-det90.0"):
             visit.page.keyboard.press("ArrowRight")
             playwright.expect(visit.page.locator("#tip")).to_have_text(words)
         visit.page.keyboard.press("Escape")
         playwright.expect(visit.page.locator("#tip")).to_be_hidden()
+        visit.at(data=WHOLE).locator("[data-plot=kept] svg").focus()
+        visit.page.keyboard.press("ArrowRight")
+        playwright.expect(visit.page.locator("#tip")).to_have_text("ncmaccuracy, global85.0 %kept1 MBlearning5 s")
 
 
-def test_another_matrix_and_other_lines_can_be_chosen(browser: Any, address: str) -> None:
+def test_all_is_done_by_the_keyboard(browser: Any, address: str) -> None:
     with Visit(browser, address) as visit:
-        visit.page.locator("#d0 select").first.select_option(label="joint, seed 1")
-        assert visit.page.locator("#d0 .matrix").first.locator(".value").first.inner_html() == "97.0"
-        line = visit.page.locator("#d0-curves .series").first
-        assert line.is_visible()
-        visit.page.locator("#d0-curves .legend button").first.click()
-        assert not line.is_visible()
-        assert visit.page.locator("#d0-curves .legend button").first.get_attribute("aria-pressed") == "false"
-        hidden = visit.page.locator("#d2-curves .series").last
-        assert not hidden.is_visible()
-        visit.page.locator("#d2-curves .legend summary").click()
-        visit.page.locator("#d2-curves .legend button").last.click()
-        assert hidden.is_visible()
+        page, focus = visit.page, "document.activeElement.id || document.activeElement.textContent.trim()"
+        seen = []
+        for _ in range(5):
+            page.keyboard.press("Tab")
+            seen.append(page.evaluate(focus))
+        assert seen[:2] == ["Skip to the results", "data"]
+        assert seen[-1] == "tab-overview"
+        outline = "getComputedStyle(document.activeElement).outlineStyle"
+        assert page.evaluate(outline) == "solid"
+        page.keyboard.press("ArrowRight")
+        assert page.evaluate(focus) == "tab-tasks"
+        assert visit.words()["view"] == ["tasks"]
+        page.keyboard.press("End")
+        assert page.evaluate(focus) == "tab-runs"
+        panel = page.locator(f"#{page.locator('#tab-runs').get_attribute('aria-controls')}")
+        assert panel.is_visible()
+        assert panel.get_attribute("role") == "tabpanel"
+        page.locator("#filter-method summary").focus()
+        page.keyboard.press("Enter")
+        assert page.locator("#filter-method fieldset").is_visible()
+        page.keyboard.press("Escape")
+        assert not page.locator("#filter-method fieldset").is_visible()
+        page.locator(".skip").focus()
+        page.keyboard.press("Enter")
+        assert page.evaluate(focus) == "main"
+        assert visit.words()["view"] == ["runs"]
 
 
-@pytest.mark.parametrize("width", [390, 768])
-def test_nothing_sticks_out_of_a_small_window(browser: Any, address: str, width: int) -> None:
+AXE = "axe.run({exclude: [['article[hidden]']]}, {resultTypes: ['violations']})"
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1280, 390])
+def test_nothing_serious_is_found_by_axe(browser: Any, address: str, width: int, scheme: str) -> None:
+    axe: Any = pytest.importorskip("axe_playwright_python", reason="the test needs axe-playwright-python")
+    with Visit(browser, address, width=width, scheme=scheme) as visit:
+        visit.page.evaluate((Path(axe.__file__).parent / "axe.min.js").read_text(encoding="utf-8"))
+        for data, view in (
+            (WHOLE, "overview"),
+            *((PLAIN, view) for view in ("tasks", "compare", "numbers", "classes", "tsne", "runs")),
+        ):
+            article = visit.at(data=data, view=view)
+            if view == "runs":
+                article.locator("section:visible > details > summary").first.click()
+                article.locator(".texts:visible > summary").first.click()
+            found = visit.page.evaluate(AXE)["violations"]
+            bad = [
+                (one["id"], one["nodes"][0]["html"]) for one in found if one["impact"] in ("serious", "critical")
+            ]
+            assert (view, bad) == (view, [])
+
+
+@pytest.mark.parametrize("width", [390, 768, 1280])
+def test_nothing_sticks_out_of_the_window(browser: Any, address: str, width: int) -> None:
     with Visit(browser, address, width=width) as visit:
-        for toggle in visit.page.locator("summary").all():
-            toggle.click()
-        assert visit.page.evaluate("document.documentElement.scrollWidth") == width
+        for data in (PLAIN, LONG, WHOLE):
+            for view in ("overview", "tasks", "compare", "numbers", "classes", "tsne", "runs"):
+                article = visit.at(data=data, view=view, rows="all")
+                for toggle in article.locator(
+                    "section:visible > details > summary, .values > summary:visible"
+                ).all():
+                    toggle.click()
+                assert (data, view, visit.page.evaluate("document.documentElement.scrollWidth")) == (
+                    data,
+                    view,
+                    width,
+                )
+
+
+def test_wide_tables_say_that_they_scroll_and_text_is_legible_on_a_phone(browser: Any, address: str) -> None:
+    with Visit(browser, address, width=390) as visit:
+        article = visit.at(data=PLAIN, view="numbers")
+        assert article.locator(".hint:visible").count() == 2
+        assert article.locator(".scroll.wide[tabindex='0'][role=region]").count() == 2
+        for view in ("overview", "tasks", "compare"):
+            visit.at(data=PLAIN, view=view)
+            drawn = "[...document.querySelectorAll('.canvas svg')].filter((svg) => svg.checkVisibility())"
+            sizes = f"{drawn}.map((svg) => svg.getBoundingClientRect().width / svg.viewBox.baseVal.width)"
+            assert all(scale > 0.95 for scale in visit.page.evaluate(sizes))
+
+
+def test_a_live_page_loads_itself_again_keeps_its_view_and_can_be_paused(browser: Any, tmp_path: Path) -> None:
+    runs = (RunProgress("one", State.DONE), RunProgress("two", State.RUNNING, "task 2 of 5"))
+    results, _ = read_results([write(tmp_path / "r.json", small("ssm"), small("joint"))])
+    progress = Progress("a grid", runs, 61.0, 1)
+    write_page(tmp_path / "live.html", page(data_sets(results), progress=progress))
+    with Visit(browser, f"{(tmp_path / 'live.html').as_uri()}#data={PLAIN}&view=tasks") as visit:
+        assert "1 running" in " ".join(visit.page.locator(".counts").inner_text().split())
+        assert "task 2 of 5" in visit.page.locator("#progress").inner_text()
+        ended = replace(progress, runs=runs[:1], ended=True)
+        with visit.page.expect_event("load"):
+            write_page(tmp_path / "live.html", page(data_sets(results), progress=progress))
+        assert visit.words() == {"data": [PLAIN], "view": ["tasks"]}
+        visit.page.locator("[data-pause]").click()
+        assert visit.words()["paused"] == ["1"]
+        write_page(tmp_path / "live.html", page(data_sets(results), progress=ended))
+        visit.page.wait_for_timeout(1500)
+        assert visit.page.locator("[data-pause]").get_attribute("aria-pressed") == "true"
+        with visit.page.expect_event("load"):
+            visit.page.locator("[data-pause]").click()
+        assert visit.page.locator("#progress h2").inner_text() == "a grid: ended"
+        assert visit.page.locator("[data-pause]").count() == 0
+        assert visit.words()["view"] == ["tasks"]
+
+
+def test_without_the_script_everything_is_there(browser: Any, address: str) -> None:
+    context = browser.new_context(java_script_enabled=False, viewport={"width": 1280, "height": 800})
+    page = context.new_page()
+    page.goto(address)
+    assert page.locator("article:visible").count() == 4
+    assert page.locator("table:visible").count() > 12
+    assert page.locator(".js-only:visible").count() == 0
+    assert page.locator("nav a").count() == 4
+    context.close()
 
 
 DOT = """([pane, label]) => {
@@ -178,8 +472,7 @@ DOT = """([pane, label]) => {
 
 def test_a_projection_tells_the_class_and_the_method_of_a_dot(browser: Any, address: str) -> None:
     with Visit(browser, address) as visit:
-        tip, ring = visit.page.locator("#tip"), visit.page.locator(".ring")
-        assert visit.page.locator(".tsne").count() == 1
+        tip, ring = visit.page.locator("#tip"), visit.at(data=PLAIN, view="tsne").locator(".ring")
         visit.page.locator(".cloud").first.scroll_into_view_if_needed()
         for pane, method in enumerate(("joint", "ssm")):
             for label in range(3):
@@ -200,6 +493,7 @@ def test_a_projection_tells_the_class_and_the_method_of_a_dot(browser: Any, addr
 
 def test_classes_of_a_projection_are_faded_and_hidden_by_the_legend(browser: Any, address: str) -> None:
     with Visit(browser, address) as visit:
+        visit.at(data=PLAIN, view="tsne")
         keys, page = visit.page.locator(".tsne .legend button"), visit.page
         assert keys.all_inner_texts() == ["class0", "class1", "class2"]
         faint = "[...document.querySelectorAll('.dots')].filter((dots) => getComputedStyle(dots).opacity < 0.5)"
@@ -228,6 +522,7 @@ def test_classes_have_another_colour_in_the_dark_and_the_first_on_paper(browser:
     light, dark = ("rgb(24, 127, 221)", "rgb(117, 163, 255)")
     with Visit(browser, address) as day, Visit(browser, address, scheme="dark") as night:
         for visit, wanted in ((day, light), (night, dark)):
+            visit.at(data=PLAIN, view="tsne")
             assert visit.page.evaluate(colour) == visit.page.evaluate(key) == wanted
         night.page.emulate_media(media="print")
         assert night.page.evaluate(colour) == light
@@ -238,6 +533,7 @@ def test_panels_stand_beside_each_other_where_there_is_room(
     browser: Any, address: str, width: int, columns: int
 ) -> None:
     with Visit(browser, address, width=width) as visit:
+        visit.at(data=PLAIN, view="tsne")
         boxes = [cloud.bounding_box() for cloud in visit.page.locator(".cloud").all()]
         assert len({round(box["x"]) for box in boxes}) == columns
         assert all(abs(box["width"] - box["height"]) < 1 for box in boxes)

@@ -74,9 +74,9 @@ def test_panels_name_method_backbone_measures_and_nodes(tmp_path: Path) -> None:
     assert text.count('class="cloud"') == 3
     reader = Reader(text)
     for words in (
-        "ssm · gcnsilhouette −0.13 · neighbours alike 85.7 % 60 of 9,000 test nodes",
-        "twp · gcn, seed 0silhouette −0.13 · neighbours alike 85.7 % 60 test nodes",
-        "twp · gcn, seed 1silhouette – · neighbours alike 85.7 %",
+        "ssm · gcnSVGsilhouette −0.13 · neighbours alike 85.7 % 60 of 9,000 test nodes",
+        "twp · gcn, seed 0SVGsilhouette −0.13 · neighbours alike 85.7 % 60 test nodes",
+        "twp · gcn, seed 1SVGsilhouette – · neighbours alike 85.7 %",
         "classclass0class1class2",
         "t-SNE (perplexity 30)",
     ):

@@ -81,7 +81,7 @@ def run_main(arguments: list[str]) -> int:
     notices = _Notices()
     logging.getLogger("evergraph").addHandler(notices)
     try:
-        code = app(arguments or ["--help"], prog_name="evergraph", standalone_mode=False)
+        code = app(bench.with_page(arguments) or ["--help"], prog_name="evergraph", standalone_mode=False)
     except (DataError, ConfigError, StoreError) as error:
         return _complain("error", str(error), BAD_INPUT)
     except (ConvergenceError, RunError) as error:

@@ -1,21 +1,24 @@
 """evergraph bench: do all runs of an experiment."""
 
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from evergraph.cli.console import STDOUT, print_json
+from evergraph.cli.console import STDOUT, note, print_json
 from evergraph.cli.options import (
     AsJson,
     DataDir,
     ExecutorName,
     ExecutorOption,
     Jobs,
+    Logs,
     Memory,
     Plugins,
     RayAddress,
     complete_settings,
+    opened_logs,
 )
 
 if TYPE_CHECKING:
@@ -23,7 +26,18 @@ if TYPE_CHECKING:
     from evergraph.experiments.grid import Experiment
     from evergraph.runs.config import RunConfig
 
+WATCHED = "."
+"""What --watch is without a name."""
 EXAMPLE = "Example: evergraph bench experiments/smoke.toml --jobs 2 --dry-run"
+
+
+def with_page(arguments: list[str]) -> list[str]:
+    """The arguments with a value for a --watch that has none: the command-line library wants one."""
+    following = [*arguments[1:], ""]
+    return [
+        f"--watch={WATCHED}" if here == "--watch" and not after.endswith((".html", ".htm")) else here
+        for here, after in zip(arguments, following, strict=False)
+    ]
 
 
 def bench_command(
@@ -46,6 +60,14 @@ def bench_command(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Only list the runs and which of them are done.")
     ] = False,
+    watch: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="[PAGE.html]",
+            help="Write the page of results while the runs go on, with their progress; by default OUT/watch.html.",
+        ),
+    ] = None,
+    log: Logs = None,
     plugin: Plugins = None,
     as_json: AsJson = False,
 ) -> None:
@@ -53,6 +75,8 @@ def bench_command(
     from evergraph.budget import parse_memory
     from evergraph.cli.execution import do_runs, finished_runs
     from evergraph.cli.exported import exported_runs
+    from evergraph.cli.live import LivePage
+    from evergraph.experiments.events import Listeners
     from evergraph.experiments.grid import read_experiment
     from evergraph.results.records import write_records
 
@@ -62,16 +86,24 @@ def bench_command(
         done_already = {*exported, *finished_runs(experiment.configs, out)}
         _print_plan(experiment, done_already, as_json=as_json)
         return
-    done = do_runs(
-        experiment.name,
-        [config for config in experiment.configs if config not in exported],
-        out=out,
-        data_dir=data_dir,
-        memory=None if memory is None else parse_memory(memory),
-        jobs=jobs,
-        executor=executor,
-        ray_address=ray_address,
-    )
+    configs = [config for config in experiment.configs if config not in exported]
+    listeners = opened_logs(log, out)
+    with ExitStack() as ending:
+        if watch is not None:
+            page = out / "watch.html" if str(watch) == WATCHED else watch
+            live = LivePage(page, experiment.name, configs, finished_runs(configs, out), exported.values())
+            listeners.append(ending.enter_context(live))
+        done = do_runs(
+            experiment.name,
+            configs,
+            out=out,
+            data_dir=data_dir,
+            memory=None if memory is None else parse_memory(memory),
+            jobs=jobs,
+            executor=executor,
+            ray_address=ray_address,
+            listener=Listeners(listeners, note),
+        )
     if export is not None:
         write_records(
             export, experiment.name, done.folders.values(), complete_settings, others=list(exported.values())

@@ -1,14 +1,14 @@
 """Where the command line writes: results on stdout, everything else on stderr."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.segment import Segment
 
-from evergraph.watch import Watch
+from evergraph.watch import LearnedTask, Watch
 
 CONTROLS = {
     code: "\N{REPLACEMENT CHARACTER}"
@@ -69,9 +69,10 @@ def note(message: str) -> None:
 class ProgressWatch(Watch):
     """Shows task, epoch, loss and time left; where stderr is no terminal, a line for each task."""
 
-    def __init__(self, epochs: int):
+    def __init__(self, epochs: int, on_learned: Callable[[LearnedTask], None] = lambda task: None):
         super().__init__()
         self.epochs = epochs
+        self.on_learned = on_learned
         self.index = self.count = 0
         self.progress = Progress(
             TextColumn("{task.description}"),
@@ -102,6 +103,9 @@ class ProgressWatch(Watch):
         )
         if not STDERR.is_terminal:
             STDERR.print(f"task {index + 1}/{count}", highlight=False)
+
+    def learned(self, task: LearnedTask) -> None:
+        self.on_learned(task)
 
     def epoch(self, epoch: int, loss: float) -> None:
         self.progress.update(

@@ -15,7 +15,7 @@ from evergraph.cli.console import STDERR
 from evergraph.cli.options import ExecutorName
 from evergraph.data.datasets import DatasetConfig, source_digest
 from evergraph.errors import ConfigError
-from evergraph.experiments.local import Job, Outcome, run_local
+from evergraph.experiments.local import GridListener, Job, Outcome, run_local
 from evergraph.runs.config import RunConfig
 from evergraph.runs.execute import find_run
 from evergraph.runs.plugins import loaded_plugins
@@ -39,10 +39,11 @@ def do_runs(
     memory: int | None = None,
     executor: ExecutorName = ExecutorName.LOCAL,
     ray_address: str | None = None,
+    listener: GridListener | None = None,
 ) -> GridOutcome:
     """Do every run that is not done yet, with a live table on stderr; folders come in the order of the runs.
 
-    memory: the budget of each run in bytes, None for the usual one.
+    memory: the budget of each run in bytes, None for the usual one; listener: hears what becomes of the runs.
     """
     if ray_address is not None and executor is not ExecutorName.RAY:
         raise ConfigError(f"--ray-address goes with --executor ray, got --executor {executor.value} instead")
@@ -54,9 +55,9 @@ def do_runs(
         if executor is ExecutorName.RAY:
             from evergraph.experiments.ray import run_ray
 
-            ended = run_ray(waiting, job, jobs, ray_address, progress.show)
+            ended = run_ray(waiting, job, jobs, ray_address, progress.show, listener)
         else:
-            ended = run_local(waiting, job, jobs, progress.show)
+            ended = run_local(waiting, job, jobs, progress.show, listener)
     folders |= {outcome.config: outcome.folder for outcome in ended if outcome.folder is not None}
     failures = {outcome.config: outcome.error for outcome in ended if outcome.error is not None}
     return GridOutcome({config: folders[config] for config in configs if config in folders}, failures)

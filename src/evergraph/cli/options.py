@@ -6,11 +6,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from evergraph.errors import ConfigError
+
+if TYPE_CHECKING:
+    from evergraph.experiments.local import GridListener
 
 
 class ExecutorName(StrEnum):
@@ -57,6 +60,14 @@ GraphExecutor = Annotated[
 ]
 Features = Annotated[str | None, typer.Option(help="Derive features from the graph: spectral:D or degree.")]
 Jobs = Annotated[int, typer.Option("--jobs", min=1, help="Runs at the same time.")]
+Logs = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--log",
+        metavar="FILE.jsonl|tensorboard[:FOLDER]",
+        help="Append events to a file of JSON lines, or write TensorBoard's (default: below --out); repeatable.",
+    ),
+]
 Memory = Annotated[
     str | None,
     typer.Option(
@@ -106,6 +117,13 @@ RayAddress = Annotated[
     str | None,
     typer.Option("--ray-address", metavar="HOST:PORT", help="An existing Ray cluster; without it, one is started."),
 ]
+
+
+def opened_logs(logs: list[str] | None, out: Path) -> "list[GridListener]":
+    """What --log asks for."""
+    from evergraph.experiments.events import open_log
+
+    return [open_log(text, out) for text in logs or []]
 
 
 @contextmanager

@@ -1,6 +1,7 @@
 """evergraph run: one run, from a configuration to a folder with its result."""
 
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,6 +14,7 @@ from evergraph.cli.options import (
     ExecutorName,
     Features,
     GraphExecutor,
+    Logs,
     Memory,
     Plugins,
     ProtocolName,
@@ -22,10 +24,12 @@ from evergraph.cli.options import (
     SetOption,
     budgeted,
     on_workers,
+    opened_logs,
 )
 from evergraph.errors import ConfigError, DataError, RunError
 
 if TYPE_CHECKING:
+    from evergraph.experiments.local import GridListener
     from evergraph.runs.config import RunConfig
     from evergraph.runs.execute import RunResult
 
@@ -62,11 +66,13 @@ def run_command(
     ray_address: RayAddress = None,
     resume: Annotated[bool, typer.Option("--resume", help="Resume an interrupted run of these settings.")] = False,
     plugin: Plugins = None,
+    log: Logs = None,
     as_json: AsJson = False,
 ) -> None:
     """Learn a stream of tasks and measure it."""
     from evergraph.cli.printing import print_run, run_json
     from evergraph.config import assigned, merged, parse_assignment, read_settings
+    from evergraph.experiments.events import Listeners
     from evergraph.runs.process import keep_freed_memory
 
     keep_freed_memory()
@@ -85,11 +91,12 @@ def run_command(
         raise ConfigError("--protocol or --set stream.inter_task_edges is wanted, got both instead; leave one out")
     names = _method_names(method)
     configs = [_config(values, name, budget, sets, strict=len(names) == 1) for name in names]
+    listener = Listeners(opened_logs(log, out), note)
     with (
         budgeted(memory, scratch, executor),
         on_workers(executor, ray_address, scratch, configs[0].dataset.name),
     ):
-        results, failures = _run_all(configs, out, data_dir, resume=resume)
+        results, failures = _run_all(configs, out, data_dir, listener, resume=resume)
     if as_json:
         shown = [run_json(result.record, result.folder) for result in results]
         print_json(shown[0] if len(configs) == 1 else {"runs": shown, "failed": failures})
@@ -105,29 +112,32 @@ def run_command(
 
 
 def _run_all(
-    configs: "list[RunConfig]", out: Path, data_dir: Path | None, *, resume: bool
+    configs: "list[RunConfig]", out: Path, data_dir: Path | None, listener: "GridListener", *, resume: bool
 ) -> "tuple[list[RunResult], dict[str, str]]":
     """Do the runs, with their figures; the results, and the reasons of methods that failed while others did not.
 
     Data or settings that the first method cannot use are taken for bad ones, and the error is raised.
     """
-    from evergraph.experiments.local import reason
+    from evergraph.experiments.local import Outcome, reason
     from evergraph.report.plots import write_figures
     from evergraph.runs.execute import run
 
     results: list[RunResult] = []
     failures: dict[str, str] = {}
     for config in configs:
+        listener.started(config)
         try:
-            with ProgressWatch(config.train.epochs) as watch:
+            with ProgressWatch(config.train.epochs, partial(listener.learned, config)) as watch:
                 result = run(config, out, data_dir=data_dir, resume=resume, watch=watch, on_message=note)
         except Exception as error:
+            listener.ended(Outcome(config, error=reason(error)))
             bad_input = isinstance(error, ConfigError | DataError) and not results and not failures
             if len(configs) == 1 or bad_input:
                 raise
             failures[config.method_name] = reason(error)
             note(f"{config.method_name} failed, the others go on: {reason(error)}")
         else:
+            listener.ended(Outcome(config, result.folder))
             write_figures(result.record, result.folder)
             results.append(result)
     return results, failures

@@ -14,6 +14,7 @@ from typing import Any
 from evergraph.budget import memory_budget
 from evergraph.runs.config import RunConfig
 from evergraph.runs.plugins import PluginFile, load_plugins, plugin_at_fault
+from evergraph.watch import LearnedTask, Watch
 
 
 @dataclass(frozen=True)
@@ -36,10 +37,28 @@ class Job:
     memory: int | None = None
 
 
+class GridListener:
+    """Hears, in the process that does a grid, what becomes of its runs; a subclass overrides what it wants."""
+
+    def started(self, config: RunConfig) -> None:
+        """A run has been given to a process; one whose process died may start again."""
+
+    def learned(self, config: RunConfig, task: LearnedTask) -> None:
+        """A run has learned a task."""
+
+    def ended(self, outcome: Outcome) -> None:
+        """A run has finished or failed."""
+
+
 def run_local(
-    configs: Sequence[RunConfig], job: Job, jobs: int, on_change: Callable[[list[Outcome], int], None]
+    configs: Sequence[RunConfig],
+    job: Job,
+    jobs: int,
+    on_change: Callable[[list[Outcome], int], None],
+    listener: GridListener | None = None,
 ) -> list[Outcome]:
     """Do all runs, `jobs` at a time; `on_change(ended, running)` is called whenever one starts or ends."""
+    listener = listener or GridListener()
     context = _context()
     waiting, ended = list(configs), list[Outcome]()
     running: dict[Connection, tuple[RunConfig, BaseProcess]] = {}
@@ -52,10 +71,16 @@ def run_local(
                 started.start()
                 theirs.close()
                 running[ours] = (config, started)
+                listener.started(config)
             on_change(ended, len(running))
             ready = set(wait(list(running)))
             for connection in [connection for connection in running if connection in ready]:
-                ended.append(_outcome(*running.pop(connection), connection))
+                answer = _received(connection)
+                if isinstance(answer, LearnedTask):
+                    listener.learned(running[connection][0], answer)
+                    continue
+                ended.append(_outcome(*running.pop(connection), answer))
+                listener.ended(ended[-1])
     finally:
         for _, process in running.values():
             process.terminate()
@@ -72,14 +97,30 @@ def _context() -> ForkServerContext | SpawnContext:
     return context
 
 
-def _outcome(config: RunConfig, process: BaseProcess, ready: Connection) -> Outcome:
+def _received(connection: Connection) -> Any:
+    """What the process of a run has sent: a learned task, or folder and error at its end; None if it died."""
     try:
-        folder, error = ready.recv()
-    except EOFError:
-        process.join()
-        return Outcome(config, error=f"the process died (exit code {process.exitcode})")
+        return connection.recv()
+    except (EOFError, OSError):
+        return None
+
+
+def _outcome(config: RunConfig, process: BaseProcess, answer: tuple[Path | None, str | None] | None) -> Outcome:
     process.join()
-    return Outcome(config, folder, error)
+    if answer is None:
+        return Outcome(config, error=f"the process died (exit code {process.exitcode})")
+    return Outcome(config, *answer)
+
+
+class _Telling(Watch):
+    """Sends every learned task to the process that does the grid."""
+
+    def __init__(self, answer: Connection):
+        super().__init__()
+        self.answer = answer
+
+    def learned(self, task: LearnedTask) -> None:
+        self.answer.send(task)
 
 
 def _work(values: dict[str, Any], job: Job, answer: Connection) -> None:
@@ -95,7 +136,8 @@ def _work(values: dict[str, Any], job: Job, answer: Connection) -> None:
     try:
         load_plugins(job.plugins)
         with memory_budget(job.memory):
-            result = run(RunConfig.from_values(values), job.out, data_dir=job.data_dir, resume=True)
+            watch = _Telling(answer)
+            result = run(RunConfig.from_values(values), job.out, data_dir=job.data_dir, resume=True, watch=watch)
     except Exception as error:  # concerns this run only and is recorded with it
         answer.send((None, reason(error)))
     else:

@@ -18,14 +18,14 @@ import torch
 
 from evergraph.budget import memory_budget
 from evergraph.errors import ConfigError, StoreError
-from evergraph.experiments.local import Job, Outcome, reason
+from evergraph.experiments.local import GridListener, Job, Outcome, reason
 from evergraph.experiments.ray_cluster import most_cpus, ray_cluster
 from evergraph.runs.config import RunConfig
 from evergraph.runs.execute import create_run, find_run, run
 from evergraph.runs.plugins import load_plugins
 from evergraph.runs.process import keep_freed_memory
 from evergraph.runs.store import RunStore
-from evergraph.watch import Watch
+from evergraph.watch import LearnedTask, Watch
 
 DEATHS = 3
 """The run fails when its process has died this often in the same task."""
@@ -37,13 +37,18 @@ OnChange = Callable[[list[Outcome], int], None]
 
 
 def run_ray(
-    configs: Sequence[RunConfig], job: Job, jobs: int, address: str | None, on_change: OnChange
+    configs: Sequence[RunConfig],
+    job: Job,
+    jobs: int,
+    address: str | None,
+    on_change: OnChange,
+    listener: GridListener | None = None,
 ) -> list[Outcome]:
     """Like `run_local`, on the cluster at `address`, or on a new local one."""
     if not configs:
         return []
     with ray_cluster(address, jobs * job.threads) as folder:
-        return _Driver(Place(job, os.getcwd(), folder)).do(configs, jobs, on_change)
+        return _Driver(Place(job, os.getcwd(), folder), listener or GridListener()).do(configs, jobs, on_change)
 
 
 @dataclass(frozen=True)
@@ -58,7 +63,7 @@ class Place:
 class _Driver:
     """Sends runs to workers, stores the files they send, and sends runs again whose process died."""
 
-    def __init__(self, place: Place):
+    def __init__(self, place: Place, listener: GridListener):
         import ray
         from ray.util.queue import Queue
         from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
@@ -66,7 +71,7 @@ class _Driver:
         here = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=False)
         if most_cpus() == 0:
             raise ConfigError("a Ray cluster with CPUs is wanted, got one without; add a node that has some")
-        self.place = place
+        self.place, self.listener = place, listener
         self.queue = Queue(actor_options={"num_cpus": 0, "scheduling_strategy": here})
         self.remote = ray.remote(max_calls=1, max_retries=0)(work)  # one process for each run
         self.running: dict[Any, _Kept] = {}
@@ -89,7 +94,9 @@ class _Driver:
         try:
             self._send(_Kept(self.place.job.out, config))
         except StoreError as error:
-            return [Outcome(config, error=reason(error))]
+            failed = Outcome(config, error=reason(error))
+            self.listener.ended(failed)
+            return [failed]
         return []
 
     def _send(self, kept: "_Kept") -> None:
@@ -97,6 +104,7 @@ class _Driver:
         threads = kept.config.train.threads or self.place.job.threads
         remote = self.remote.options(num_cpus=max(1, min(threads, most_cpus())))
         self.running[remote.remote(kept.config.to_values(), kept.files(), self.place, self.queue)] = kept
+        self.listener.started(kept.config)
 
     def _ended(self) -> list[Outcome]:
         """Wait for one poll, store the files sent, and handle the runs that ended or died."""
@@ -109,10 +117,14 @@ class _Driver:
     def _read_queue(self) -> None:
         """Store the files of finished tasks; a failed write is repeated and reported when the run ends."""
         runs = {kept.config.digest(): kept for kept in self.running.values()}
-        for digest, files in self.queue.get_nowait_batch(self.queue.qsize()):
-            if digest in runs:  # else a process believed dead still works on a run that has ended
-                with suppress(OSError, StoreError):
-                    runs[digest].add(files)
+        for digest, sent in self.queue.get_nowait_batch(self.queue.qsize()):
+            if digest not in runs:  # a process believed dead still works on a run that has ended
+                continue
+            if isinstance(sent, LearnedTask):
+                self.listener.learned(runs[digest].config, sent)
+                continue
+            with suppress(OSError, StoreError):
+                runs[digest].add(sent)
 
     def _end(self, task: Any, kept: "_Kept") -> list[Outcome]:
         import ray
@@ -133,7 +145,9 @@ class _Driver:
         except (OSError, StoreError) as failure:
             error = reason(failure)
         kept.lock.close()
-        return [Outcome(kept.config, None if error else kept.folder, error)]
+        outcome = Outcome(kept.config, None if error else kept.folder, error)
+        self.listener.ended(outcome)
+        return [outcome]
 
     def _stop(self) -> None:
         """Cancel the runs that are still running, after an interrupt."""
@@ -209,3 +223,6 @@ class _Sending(Watch):
 
     def task(self, index: int, count: int) -> None:
         self.queue.put((self.digest, self.store.files()))
+
+    def learned(self, task: LearnedTask) -> None:
+        self.queue.put((self.digest, task))

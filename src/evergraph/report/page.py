@@ -1,5 +1,7 @@
 """The HTML page: all results in one self-contained file."""
 
+import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict
 from functools import cache
@@ -11,12 +13,18 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 import evergraph
 from evergraph.files import make_folder, write_output
-from evergraph.report.page_charts import beta, curves, frontiers, matrices
+from evergraph.report.page_lines import beta, curves
 from evergraph.report.page_projections import projections
-from evergraph.report.page_tables import class_table, cost_table, group_runs, results_table
-from evergraph.results.groups import DataSet, Group, how_chosen
+from evergraph.report.page_runs import class_table, group_runs
+from evergraph.report.page_tables import cost_table, overview_table, results_table
+from evergraph.report.progress import Progress
+from evergraph.results.by_test import known_tests, own_test
+from evergraph.results.groups import BOUNDS, DataSet, Group, how_chosen
 from evergraph.results.load import FACTS
 from evergraph.results.published import PublishedResults
+
+SCRIPTS = ("core", "export", "tables", "chart", "scatter", "lines", "compare", "projections", "views", "live")
+"""The parts of the script, in this order; the last ones start it."""
 
 
 class Section(NamedTuple):
@@ -28,26 +36,80 @@ class Section(NamedTuple):
 
 
 class Part(NamedTuple):
-    """A data set on the page."""
+    """A data set on the page: its key in the address, its title, and whether it was learned in the whole graph."""
 
     data: DataSet
+    key: str
+    title: str
+    whole: bool
+    test: str
+    tests: list[str]
     facts: list[str]
     sections: list[Section]
 
 
-def page(data: Sequence[DataSet], notes: Sequence[str] = (), published: PublishedResults | None = None) -> str:
-    """The page, with published values beside ours if given."""
+def page(
+    data: Sequence[DataSet],
+    notes: Sequence[str] = (),
+    published: PublishedResults | None = None,
+    progress: Progress | None = None,
+) -> str:
+    """The page, with published values beside ours if given, and the progress of a grid if there is one."""
     assets = files("evergraph.report")
-    template = _environment().get_template("page.html.j2")
-    return template.render(
-        version=evergraph.__version__,
-        names=", ".join(dict.fromkeys(part.title for part in data)),
-        runs=sum(len(group.results) for part in data for group in part.groups),
-        notes=notes,
-        parts=[_part(entry, published) for entry in data],
-        style=assets.joinpath("page.css").read_text(encoding="utf-8"),
-        script=assets.joinpath("page.js").read_text(encoding="utf-8"),
+    parts = [_part(entry, title, published) for entry, title in zip(data, titles(data), strict=True)]
+    return (
+        _environment()
+        .get_template("page.html.j2")
+        .render(
+            version=evergraph.__version__,
+            names=", ".join(dict.fromkeys(entry.title for entry in data)),
+            runs=sum(len(group.results) for part in data for group in part.groups),
+            notes=notes,
+            parts=parts,
+            groups=[(name, [part for part in parts if part.whole == whole]) for name, whole in LEARNED_IN],
+            views=_views(parts),
+            methods=list(dict.fromkeys(group.method for entry in data for group in entry.groups)),
+            backbones=list(dict.fromkeys(name for entry in data for name in entry.by_backbone if name != "none")),
+            bounds=BOUNDS,
+            progress=progress,
+            style=assets.joinpath("page.css").read_text(encoding="utf-8"),
+            script="\n".join(assets.joinpath(f"script/{name}.js").read_text(encoding="utf-8") for name in SCRIPTS),
+        )
     )
+
+
+LEARNED_IN = (("Learned in the whole graph", True), ("Learned in each task's own graph", False))
+
+
+def titles(data: Sequence[DataSet]) -> list[str]:
+    """The titles of data sets, with their sizes where they would be the same."""
+    same = Counter(entry.title for entry in data)
+    facts = [" · ".join(_facts(entry)) for entry in data]
+    return [
+        f"{one.title} ({size})" if same[one.title] > 1 else one.title for one, size in zip(data, facts, strict=True)
+    ]
+
+
+def _facts(data: DataSet) -> list[str]:
+    return [f"{data.data[key]:,} {key}" for key in FACTS if data.data.get(key) is not None]
+
+
+def _views(parts: Sequence[Part]) -> list[tuple[str, str]]:
+    """Id and heading of every section that some data set has, in the order of the page."""
+    order = {name: at for at, name in enumerate(HEADINGS)}
+    found = {section.id: section.heading for part in parts for section in part.sections}
+    return sorted(found.items(), key=lambda view: order[view[0]])
+
+
+HEADINGS = {
+    "overview": "Overview",
+    "tasks": "Over the tasks",
+    "compare": "Compare two",
+    "numbers": "All numbers",
+    "classes": "Classes",
+    "tsne": "t-SNE",
+    "runs": "Settings",
+}
 
 
 @cache
@@ -60,25 +122,29 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.policies["json.dumps_kwargs"] = {"separators": (",", ":")}
+    environment.filters["slug"] = slug
     return environment
 
 
-def _part(data: DataSet, published: PublishedResults | None) -> Part:
+def slug(text: str) -> str:
+    """A text as a word of an address."""
+    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
+
+
+def _part(data: DataSet, title: str, published: PublishedResults | None) -> Part:
     """A data set with its sections; those without content are left out."""
-    sections = [
-        Section("results", "Results", results_table(data, published)),
-        Section("curves", "Accuracy over the tasks", curves(data)),
-        Section("matrices", "Accuracy matrices", matrices(data)),
-        Section("tsne", "What the models see (t-SNE)", projections(data)),
-        Section("frontier", "Accuracy over cost", frontiers(data)),
-        Section("beta", "Sensitivity to β", beta(data)),
-        Section("cost", "Cost", cost_table(data)),
-        Section("classes", "Classes", class_table(data)),
-        Section("runs", "Settings and versions", [group_runs(group) for group in data.groups]),
-    ]
-    facts = [f"{data.data[key]:,} {key}" for key in FACTS if data.data.get(key) is not None]
-    return Part(data, facts, [section for section in sections if section.content])
+    contents: dict[str, object] = {
+        "overview": overview_table(data),
+        "tasks": [*curves(data), *beta(data)],
+        "compare": [(at, data.name(group)) for at, group in enumerate(data.groups)],
+        "numbers": (results_table(data, published), cost_table(data)),
+        "classes": class_table(data),
+        "tsne": projections(data),
+        "runs": [group_runs(data, at) for at in range(len(data.groups))],
+    }
+    sections = [Section(name, HEADINGS[name], content) for name, content in contents.items() if content]
+    own = own_test(data)
+    return Part(data, slug(title), title, own == "global", own, list(known_tests(data)), _facts(data), sections)
 
 
 def write_page(path: Path, content: str) -> None:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from evergraph.report.page_charts import seed_name
+from evergraph.report.page_runs import seed_name
 from evergraph.report.palette import dark, light
 from evergraph.report.panels import class_names, measures_text, panel_columns
 from evergraph.results.groups import DataSet, Group

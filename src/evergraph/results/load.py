@@ -152,7 +152,7 @@ def read_results(paths: Sequence[Path], complete: Complete | None = None) -> tup
             found += results
             unfinished += skipped
         elif path.is_dir():
-            found.append(_from_run(path, complete))
+            found.append(read_run(path, complete))
         else:
             found += _from_records(path, complete)
     found = with_defaults(found)
@@ -200,7 +200,7 @@ def _read_folder(folder: Path, complete: Complete | None) -> tuple[list[Result],
     """The finished runs in a folder of run folders, else of record files, and the number of unfinished ones."""
     stores = [RunStore(path.parent) for path in sorted(folder.glob("*/config.json"))]
     finished = [store for store in stores if store.finished]
-    results = [_from_run(store.folder, complete) for store in finished]
+    results = [read_run(store.folder, complete) for store in finished]
     if not stores:
         results = [result for path in sorted(folder.glob("*.json")) for result in _from_records(path, complete)]
     if not results:
@@ -211,7 +211,8 @@ def _read_folder(folder: Path, complete: Complete | None) -> tuple[list[Result],
     return results, len(stores) - len(finished)
 
 
-def _from_run(folder: Path, complete: Complete | None) -> Result:
+def read_run(folder: Path, complete: Complete | None = None) -> Result:
+    """The finished run in a folder; StoreError if it holds none."""
     try:
         return Result.of(folder.name, small_record(folder).completed(complete))
     except (KeyError, TypeError, ValueError, IndexError, OverflowError) as error:

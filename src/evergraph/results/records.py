@@ -105,9 +105,13 @@ class SmallRecord(BaseModel):
             raise ValueError("the bytes that are kept are wanted, got none instead")
         return memory
 
-    @field_validator("matrix")
+    @field_validator("matrix", "matrix_local", "matrix_global")
     @classmethod
-    def _an_accuracy_on_every_task_so_far(cls, matrix: list[list[float | None]]) -> list[list[float | None]]:
+    def _an_accuracy_on_every_task_so_far(
+        cls, matrix: list[list[float | None]] | None
+    ) -> list[list[float | None]] | None:
+        if matrix is None:
+            return None
         if any(len(row) != len(matrix) for row in matrix):
             raise ValueError(f"{len(matrix)} columns are wanted, as many as rows, got others instead")
         if any(None in row[: after + 1] for after, row in enumerate(matrix)):

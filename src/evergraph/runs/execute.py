@@ -31,7 +31,7 @@ from evergraph.runs.evaluate import Correct, Evaluator, totals
 from evergraph.runs.process import PeakMemory, torch_threads
 from evergraph.runs.record import SCHEMA_VERSION, DataRecord, Record, TaskRecord
 from evergraph.runs.store import RunStore
-from evergraph.watch import Watch
+from evergraph.watch import LearnedTask, Watch
 
 NOT_AS_WRITTEN = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, MemoryError, RuntimeError)
 """What learners raise for tensors that none of them has written."""
@@ -180,6 +180,7 @@ def _learn_tasks(
             )
         )
         store.save_task(index, tasks[-1], learner.state())
+        watch.learned(_learned(make_record(config, stream, tasks), index, len(stream)))
     store.finish(make_record(config, stream, tasks))
 
 
@@ -203,6 +204,17 @@ def _load_state(learner: Learner, store: RunStore) -> None:
     except NOT_AS_WRITTEN as error:
         why = " ".join(str(error).split())[:300]
         raise StoreError(f"{store.folder} must hold a state as it was written, got another ({why})") from None
+
+
+def _learned(record: Record, index: int, count: int) -> LearnedTask:
+    """What is told of a task: `record` is that of the tasks so far."""
+    tests = {"local": "task-graphs", "global": "whole-graph"}
+    accuracies = {}
+    for name, protocol in tests.items():
+        if record.tested(protocol):
+            row = record.counts("test", protocol).balanced()[index, : index + 1]
+            accuracies[name] = [None if np.isnan(value) else float(value) * 100 for value in row]
+    return LearnedTask(index, count, accuracies, record.seconds[index])
 
 
 def counted(correct: Correct) -> dict[str, list[int]]:
