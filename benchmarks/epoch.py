@@ -37,7 +37,8 @@ from evergraph.data.datasets import load_dataset
 from evergraph.data.stream import Setting, StreamConfig, TaskView, learner_view, make_stream
 from evergraph.training.loop import Batch, TrainConfig, train
 from evergraph.training.net import Net
-from naive.gcn import Edges, PlainGCN
+from naive.gcn import PlainGCN
+from naive.network import Edges
 
 EPOCHS = 200
 """As many as the paper trains a task for."""
