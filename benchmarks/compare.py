@@ -1,7 +1,8 @@
 """A whole run of deterministic FTF-ER: ours against the algorithms that come to mind first (benchmarks/naive/).
 
     python benchmarks/compare.py --data-dir FOLDER [--dataset amazon-computers] [--backbone gcn] [--epochs 200]
-                                 [--tasks N] [--sample N] [--cpu] [--threads N] [--out FILE.json] [--json]
+                                 [--tasks N] [--sample N] [--naive-epochs N] [--cpu] [--threads N]
+                                 [--out FILE.json] [--json]
 
 Task graphs, seed 0. Both begin with the same parameters and take turns, task by task, in one process, so that what
 else the machine does meets both; with --cpu the seconds are those of the processor. The naive run trains with gather
@@ -12,6 +13,9 @@ With --sample N the naive run makes a backward pass for N nodes of each task onl
 of the same parameters, the time of all nodes is extrapolated from theirs, and the nodes are chosen by our norms, not
 counted. Scores differ in their last digits, so single nodes may differ, and with them all that follows: the share of
 equal nodes is printed, and the accuracy of both. Dropout of GAT is drawn apart: its nodes differ by chance, too.
+
+With --naive-epochs N the naive run trains for N epochs of each task only, and the time of all is extrapolated. Then
+it takes our parameters of that task: its nodes are chosen by the same model, and its accuracy is no result of its own.
 
 With --out the results so far are stored after each task, and the same command goes on after an interruption.
 """
@@ -46,9 +50,10 @@ from naive.ftf_er import Part
 from naive.gat import PlainGAT
 from naive.gcn import PlainGCN
 from naive.gin import PlainGIN
+from naive.network import Network
 
 PLAIN: dict[str, Any] = {"gcn": PlainGCN, "gin": PlainGIN, "gat": PlainGAT}
-SETTINGS = ("dataset", "backbone", "epochs", "sample", "cpu", "threads")
+SETTINGS = ("dataset", "backbone", "epochs", "sample", "naive_epochs", "cpu", "threads")
 SMALLEST = 1e-30
 """Below this norm, squares and products of a backward pass in float32 lose their digits."""
 
@@ -83,7 +88,7 @@ class Comparison:
             PLAIN[arguments.backbone](self.untrained.model.state_dict()),
             budget=settings.budget,
             beta=settings.beta,
-            epochs=arguments.epochs,
+            epochs=arguments.naive_epochs or arguments.epochs,
             clock=self.clock,
         )
         self.tasks: list[dict[str, Any]] = []
@@ -103,7 +108,7 @@ class Comparison:
     def run(self) -> None:
         """Learn the tasks that are left."""
         self.resume()
-        warm_up()
+        warm_up(self.arguments.backbone)
         for index in range(len(self.tasks), self.n_tasks):
             (task,) = self.stream.views(index, with_past=False)
             self.tasks.append(self.learned(task))
@@ -112,8 +117,9 @@ class Comparison:
     def learned(self, task: TaskView) -> dict[str, Any]:
         """Learn a task in the three ways."""
         self.grow(task)
+        ours = self.learn_ours(task)
         error = self.learn_naively(task)
-        seconds = {"ours": self.learn_ours(task), "naive": dict(self.naive.seconds)}
+        seconds = {"ours": ours, "naive": dict(self.naive.seconds)}
         begun = self.clock()
         self.analytic.learn(task, (), Watch())
         _ = self.analytic.linear  # it fits when it is asked
@@ -145,27 +151,36 @@ class Comparison:
 
     def learn_naively(self, task: TaskView) -> float | None:
         """The largest relative difference from our norms on a sample; None where every node has its own pass."""
-        naive, own, size = self.naive, part(task.graph, task.train), self.arguments.sample
+        naive, own = self.naive, part(task.graph, task.train)
         naive.seconds = dict.fromkeys(naive.seconds, 0.0)
-        if not size or size >= len(task.train):
-            naive.learn(own)
-            return None
+        torch.manual_seed(task.index)  # of the naive dropout; ours has a generator of its own
         naive.train([own, *naive.buffer])
-        nodes = np.random.default_rng(task.index).permutation(len(task.train))[:size]
+        if self.arguments.naive_epochs:
+            naive.seconds["train"] *= self.arguments.epochs / self.arguments.naive_epochs
+            set_parameters(naive.model, self.ours.net.model.state_dict())
+        norms, error = self.naive_norms(task, own)
+        naive.keep(own, norms, naive.potential(own))
+        return error
+
+    def naive_norms(self, task: TaskView, own: Part) -> tuple[NDArray[np.float64], float | None]:
+        """The gradient norms of a task's nodes, and how far those of a sample are from ours."""
+        naive, size, every = self.naive, self.arguments.sample, len(task.train)
+        if not size or size >= every:
+            return naive.grand(own, range(every)), None
+        nodes = np.random.default_rng(task.index).permutation(every)[:size]
         naive.grand(own, [])
         forward = naive.seconds["grand"]
         sampled = naive.grand(own, nodes.tolist())
         backward = naive.seconds["grand"] - 2 * forward
-        naive.seconds["grand"] = forward + backward * len(task.train) / size
+        naive.seconds["grand"] = forward + backward * every / size
         norms = self.norms_of(naive.model.named(), task)
-        naive.keep(own, norms, naive.potential(own))
         counted = sampled > SMALLEST
-        return float(np.max(np.abs(norms[nodes] / np.where(counted, sampled, 1) - 1)[counted], initial=0.0))
+        return norms, float(np.max(np.abs(norms[nodes][counted] / sampled[counted] - 1), initial=0.0))
 
     def norms_of(self, parameters: Mapping[str, Tensor], task: TaskView) -> NDArray[np.float64]:
         """Our gradient norms of a model with these parameters."""
-        net, before = self.untrained, dict(self.untrained.model.state_dict())
-        untouched = {name: value.clone() for name, value in before.items()}
+        net = self.untrained
+        untouched = {name: value.clone() for name, value in net.model.state_dict().items()}
         net.model.load_state_dict(dict(parameters))
         norms = SCORES["grand"].score(ScoreContext(task, net, np.random.default_rng(0))).value
         net.model.load_state_dict(untouched)
@@ -234,22 +249,33 @@ class Comparison:
             (task,) = self.stream.views(index, with_past=False)
             self.grow(task)
             self.naive.store(part(task.graph, task.train), np.array(done["chosen"]["naive"]))
-        for own, name in self.naive.model.NAMES.items():
-            getattr(self.naive.model, own).data = state[f"naive/{name}"]
+        set_parameters(self.naive.model, of_side(state, "naive"))
         for side, learner in (("ours", self.ours), ("analytic", self.analytic)):
-            learner.load_state({n.partition("/")[2]: v for n, v in state.items() if n.startswith(f"{side}/")})
+            learner.load_state(of_side(state, side))
+
+
+def of_side(state: Mapping[str, Tensor], side: str) -> dict[str, Tensor]:
+    return {name.removeprefix(f"{side}/"): value for name, value in state.items() if name.startswith(f"{side}/")}
+
+
+def set_parameters(model: Network, named: Mapping[str, Tensor]) -> None:
+    """Give a naive model parameters by evergraph's names."""
+    for own, name in model.NAMES.items():
+        getattr(model, own).data = named[name].clone()
 
 
 def states_of(out: Path) -> Path:
     return out.with_suffix(".safetensors")
 
 
-def warm_up() -> None:
+def warm_up(backbone: str) -> None:
     """What a process does once: torch's Adam imports its compiler; the loops for GAT are compiled or loaded."""
     torch.optim.Adam([torch.nn.Parameter(torch.zeros(1))])
-    from evergraph.backbones.jit import kernels
-
-    kernels()
+    values = {"dataset": {"name": "digits"}, "backbone": {"name": backbone}, "train": {"epochs": 2}}
+    config = RunConfig.from_values({**values, "method": {"name": "ftf-er-det"}})
+    stream = open_stream(config, None)
+    (task,) = stream.views(0, with_past=False)
+    make_learner(config, stream.graph.n_features).learn(task, (), Watch())
 
 
 def part(graph: Graph, rows: NDArray[np.int64] | None = None) -> Any:
@@ -267,6 +293,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--epochs", type=int, default=200)
     parser.add_argument("--tasks", type=int, default=0, help="the first ones only; 0: all")
     parser.add_argument("--sample", type=int, default=0, help="nodes of a task with a pass of their own; 0: all")
+    parser.add_argument("--naive-epochs", type=int, default=0, help="extrapolate from these; 0: all")
     parser.add_argument("--threads", type=int, default=0, help="0 uses every core")
     parser.add_argument("--cpu", action="store_true", help="processor time instead of the clock")
     parser.add_argument("--out", type=Path, help="store the results after each task, and go on from there")
@@ -293,6 +320,8 @@ def main() -> None:
     ratios = ", ".join(f"{part} {ratio:.1f}" for part, ratio in found["by_part"].items())
     print(f"naive over ours: {found['naive_over_ours']:.1f} times ({ratios})")
     print(f"{found['equal_nodes']:.1%} of the chosen nodes are the same")
+    if arguments.naive_epochs:
+        print(f"naive training extrapolated from {arguments.naive_epochs} epochs; parameters of ours after each task")
     if arguments.sample:
         print(f"{arguments.sample} nodes of a task sampled, norms equal to {found['norm_error']:.1e}")
 

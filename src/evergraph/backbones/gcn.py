@@ -9,6 +9,7 @@ from evergraph.backbones.blocks import Blocks
 from evergraph.backbones.input_product import InputProduct
 from evergraph.backbones.layers import Head, InputLinear
 from evergraph.backbones.message import MessageGraph, ModelInput, NodeFeatures, Norm
+from evergraph.backbones.narrow_product import narrow_product
 from evergraph.backbones.size import FLOAT, GraphSize
 from evergraph.config import Settings
 
@@ -49,12 +50,12 @@ class GCN(Backbone):
 
     def forward(self, x: NodeFeatures, graph: MessageGraph) -> Tensor:
         """(rows, classes); the product with the head comes first, since it makes the propagation narrow."""
-        return graph.operator(self.norm, 2) @ (self.hidden(x) @ self.head.weight) + self.head.bias
+        return graph.operator(self.norm, 2) @ narrow_product(self.hidden(x), self.head.weight) + self.head.bias
 
     def in_blocks(self, blocks: Blocks, *, head: bool) -> Tensor:
         def first(below: Tensor, graph: MessageGraph) -> Tensor:
             hidden = torch.relu_(graph.operator(self.norm, 1) @ below + self.first.bias)
-            return hidden @ self.head.weight if head else hidden
+            return narrow_product(hidden, self.head.weight) if head else hidden
 
         def last(below: Tensor, graph: MessageGraph) -> Tensor:
             return graph.operator(self.norm, 1) @ below + (self.head.bias if head else 0.0)

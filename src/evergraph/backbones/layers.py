@@ -6,6 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from evergraph.backbones.input_product import InputProduct
+from evergraph.backbones.narrow_product import narrow_product
 
 
 def glorot(rows: int, columns: int, generator: torch.Generator) -> Tensor:
@@ -88,4 +89,4 @@ class Head(nn.Module):
         give_bias(self, longer, trained=isinstance(self.bias, nn.Parameter))
 
     def forward(self, x: Tensor) -> Tensor:
-        return torch.addmm(self.bias, x, self.weight)
+        return narrow_product(x, self.weight) + self.bias

@@ -12,7 +12,6 @@ from evergraph.errors import ConfigError, ConvergenceError
 from evergraph.hodge.cg import Apply, Iterate, Precondition, jacobi, refine
 from evergraph.hodge.checks import Vector, as_node_weights, as_undirected, as_vector
 from evergraph.hodge.components import Components, components_of
-from evergraph.hodge.operators import laplacian_of
 
 NOISE = 1e-13
 """A right side whose projection is smaller than this fraction of it counts as zero."""
@@ -84,7 +83,7 @@ def solve_checked(
     # Rows by falling degree: the inner loop of the product then has the length of the row before, which the
     # processor predicts; a product with ogbn-arxiv takes about 0.6 of its time in the original order.
     order = np.argsort(-np.diff(graph.indptr), kind="stable")
-    system = _permuted(_symmetric_form(graph, root), order)
+    system = _System.of(graph, root, order)
     components = Components(components_of(graph, root).label[order], root[order])
     first = np.zeros_like(right) if start is None else as_vector(start, graph.shape[0], "the start")
     scaled, residual, iterations = _solve(
@@ -114,22 +113,40 @@ def certify(solution: Solution, tolerance: float, must_converge: bool) -> Soluti
     return solution
 
 
-def _symmetric_form(graph: csr_array, root: Vector) -> csr_array:
-    """Return R⁻¹ (D - A) R⁻¹ with R = diag(root): Δ₀ in the variables R x, where its inner product is Euclidean."""
-    matrix, inverse = laplacian_of(graph), diags_array(1.0 / root)
-    return matrix if np.all(root == 1.0) else csr_array(inverse @ matrix @ inverse)
+@dataclass(frozen=True, eq=False)
+class _System:
+    """R⁻¹ (D - A) R⁻¹ with R = diag(root), Δ₀ in the variables R x, where its inner product is Euclidean.
 
+    diagonal: (n,); others: the entries off the diagonal (n, n), with unsorted columns, which a product permits.
+    Both in one matrix would have to be merged entry by entry, which takes as long as six products.
+    """
 
-def _permuted(matrix: csr_array, order: NDArray[np.intp]) -> csr_array:
-    """Return matrix[order][:, order] with unsorted columns, which a product permits."""
-    rank = np.empty(len(order), dtype=matrix.indices.dtype)
-    rank[order] = np.arange(len(order))
-    rows = csr_array(matrix[order])
-    return csr_array((rows.data, np.take(rank, rows.indices), rows.indptr), shape=matrix.shape)
+    diagonal: Vector
+    others: csr_array
+
+    @classmethod
+    def of(cls, graph: csr_array, root: Vector, order: NDArray[np.intp]) -> "_System":
+        """The system of an adjacency without self-loops, rows and columns in the given order."""
+        inverse = diags_array(1.0 / root)
+        scaled = graph if np.all(root == 1.0) else csr_array(inverse @ graph @ inverse)
+        rank = np.empty(len(order), dtype=graph.indices.dtype)
+        rank[order] = np.arange(len(order))
+        rows = scaled[order]
+        np.negative(rows.data, out=rows.data)
+        others = csr_array((rows.data, np.take(rank, rows.indices), rows.indptr), shape=graph.shape)
+        return cls((graph.sum(axis=1) / root**2)[order], others)
+
+    def __matmul__(self, vector: Vector) -> Vector:
+        image: Vector = self.others @ vector
+        image += self.diagonal * vector
+        return image
+
+    def matrix(self) -> csr_array:
+        return csr_array(diags_array(self.diagonal) + self.others)
 
 
 def _solve(
-    system: csr_array,
+    system: _System,
     components: Components,
     rhs: Vector,
     start: Vector,
@@ -141,7 +158,7 @@ def _solve(
 
     def find(unit: Vector, first: Vector) -> Iterate:
         with_multigrid = method is Preconditioner.MULTIGRID
-        precondition = _multigrid(system, components) if with_multigrid else jacobi(system.diagonal())
+        precondition = _multigrid(system.matrix(), components) if with_multigrid else jacobi(system.diagonal)
         return refine(system.__matmul__, precondition, unit, goal=tolerance, limit=limit, start=first)
 
     return solve_components(system.__matmul__, components, rhs, start, find)
