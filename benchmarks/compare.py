@@ -5,17 +5,18 @@
                                  [--out FILE.json] [--json]
 
 Task graphs, seed 0. Both begin with the same parameters and take turns, task by task, in one process, so that what
-else the machine does meets both; with --cpu the seconds are those of the processor. The naive run trains with gather
-and scatter, makes a backward pass for each node and solves with scipy's conjugate gradients. `analytic` learns the
-same tasks beside them. Loading and evaluation are not counted, nor what is done once a process (compiling).
+else the machine does meets both; with --cpu the seconds are those of the processor. The naive run trains with
+gather and scatter, makes a backward pass for each node and solves with scipy's conjugate gradients. `analytic`
+learns the same tasks beside them. Loading, evaluation and what is done once a process (compiling) are not counted.
 
-With --sample N the naive run makes a backward pass for N nodes of each task only. Their norms are compared with ours
-of the same parameters, the time of all nodes is extrapolated from theirs, and the nodes are chosen by our norms, not
-counted. Scores differ in their last digits, so single nodes may differ, and with them all that follows: the share of
-equal nodes is printed, and the accuracy of both. Dropout of GAT is drawn apart: its nodes differ by chance, too.
+With --sample N the naive run makes a backward pass for N nodes of each task only. Their norms are compared with
+ours of the same parameters, the time of all nodes is extrapolated from theirs, and the nodes are chosen by our
+norms, not counted. Scores differ in their last digits, so single nodes may differ, and with them all that follows:
+the share of equal nodes is printed, and the accuracy of both. Dropout of GAT is drawn apart: its nodes differ by
+chance, too.
 
 With --naive-epochs N the naive run trains for N epochs of each task only, and the time of all is extrapolated. Then
-it takes our parameters of that task: its nodes are chosen by the same model, and its accuracy is no result of its own.
+it takes our parameters of that task: its nodes are chosen by the same model, and its accuracy is not its own.
 
 With --out the results so far are stored after each task, and the same command goes on after an interruption.
 """
@@ -321,7 +322,9 @@ def main() -> None:
     print(f"naive over ours: {found['naive_over_ours']:.1f} times ({ratios})")
     print(f"{found['equal_nodes']:.1%} of the chosen nodes are the same")
     if arguments.naive_epochs:
-        print(f"naive training extrapolated from {arguments.naive_epochs} epochs; parameters of ours after each task")
+        print(
+            f"naive training extrapolated from {arguments.naive_epochs} epochs; parameters of ours after each task"
+        )
     if arguments.sample:
         print(f"{arguments.sample} nodes of a task sampled, norms equal to {found['norm_error']:.1e}")
 

@@ -205,7 +205,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data-dir", type=Path, default=os.environ.get("EVERGRAPH_DATA"))
     parser.add_argument("--threads", type=int, default=0, help="0: as many as torch takes by itself")
-    parser.add_argument("--cpu", action="store_true", help="processor time instead of the clock, but for Cora papers")
+    parser.add_argument(
+        "--cpu", action="store_true", help="processor time instead of the clock, but for Cora papers"
+    )
     parser.add_argument("--json", action="store_true")
     arguments = parser.parse_args()
     keep_freed_memory()  # as the command line does

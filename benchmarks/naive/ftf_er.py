@@ -42,7 +42,7 @@ class Part:
 
 @dataclass
 class FTFER:
-    """The model, the parts that are replayed, the nodes that were chosen, and the seconds of each step by a clock."""
+    """The model, the parts that are replayed, the nodes that were chosen, and the seconds of each step."""
 
     model: Network
     budget: int

@@ -1,4 +1,4 @@
-"""A GAT as most research code writes it: one weight and one message for each edge and head, gathered and scattered."""
+"""A GAT as most research code writes it: a weight and a message for each edge and head, gathered and scattered."""
 
 from typing import ClassVar
 

@@ -85,7 +85,9 @@ class _Dropped(torch.autograd.Function):
         if compiled is None:
             return mask.factor().mul_(x)
         apart = _rows_apart(x)
-        values = x.detach().as_strided((len(x), x.stride(0)), (x.stride(0), 1)) if apart else x.detach().reshape(1, -1)
+        values = (
+            x.detach().as_strided((len(x), x.stride(0)), (x.stride(0), 1)) if apart else x.detach().reshape(1, -1)
+        )
         out, bits = torch.empty(values.shape), mask.bits.view(len(values), -1)
         arrays = [part.numpy() for part in (values, bits, out)]
         limits = np.int32(mask.threshold), np.float32(mask.scale)

@@ -1,4 +1,4 @@
-"""Compiled loops for attention, activation and dropout, to be had from `evergraph.backbones.jit`: numba may be absent.
+"""Compiled loops for attention, ELU and dropout, to be had from `evergraph.backbones.jit`: numba may be absent.
 
 Every function works on a contiguous part of the result that no other call touches and takes its terms in a fixed
 order, so that the bits do not depend on the number of threads. What a loop reads but does not change is a variable
@@ -60,7 +60,7 @@ def fill(words: Any, key: Any) -> None:
 
 @compiled
 def drop(x: Any, bits: Any, threshold: Any, scale: Any, out: Any) -> None:
-    """x times `scale` where the bits reach the threshold, else zero; bits: (rows, k), the others (rows, k or more)."""
+    """x times `scale` where the bits reach the threshold, else zero; bits (rows, k), x and out as wide or wider."""
     rows, width = bits.shape
     for i in range(rows):
         for k in range(width):
@@ -157,6 +157,32 @@ def weigh(
 
 
 @compiled
+def _of_entries(
+    crow: Any, col: Any, to: Any, sent: Any, slope: Any, e: Any, corrections: Any, of_kept: Any,
+    for_to: Any, for_sent: Any,
+) -> None:  # fmt: skip
+    """The gradients of `to` and `sent`, from the products of the kept entries and the corrections of the rows."""
+    of_entry, n = np.empty(len(e), f32), i64(0)
+    signs = e.view(np.int32)
+    for p in range(len(e)):  # those of dropped entries are overwritten below: a branch here takes six times as long
+        of_entry[p] = of_kept[n]
+        n += i64(1) + i64(signs[p] >> np.int32(31))
+    for p in range(len(e)):
+        of_entry[p] = of_entry[p] if e[p] > ZERO else ZERO
+    for i in range(len(to)):
+        own, correction, row_total = to[i], corrections[i], ZERO
+        for p in range(i64(crow[i]), i64(crow[i + 1])):
+            value = abs(e[p]) * (of_entry[p] - correction)
+            value *= ONE if own + sent[col[p]] > ZERO else slope
+            of_entry[p] = value
+            row_total += value
+        for_to[i] = row_total
+    for_sent[:] = ZERO
+    for p in range(len(e)):
+        for_sent[col[p]] += of_entry[p]
+
+
+@compiled
 def differentiate(
     head: Any, crow: Any, col: Any, to: Any, sent: Any, slope: Any, scale: Any, dense: Any, e: Any, total: Any,
     kept_start: Any, kept_col: Any, kept: Any, out: Any, grad: Any, for_to: Any, for_sent: Any, for_dense: Any,
@@ -188,21 +214,4 @@ def differentiate(
             j, value = kept_col[q], kept[q]
             for k in range(width):
                 for_dense[j, k] += value * scaled[i, k]
-    of_entry, n = np.empty(len(e), f32), i64(0)
-    signs = e.view(np.int32)
-    for p in range(len(e)):  # those of dropped entries are overwritten below: a branch here takes six times as long
-        of_entry[p] = of_kept[n]
-        n += i64(1) + i64(signs[p] >> np.int32(31))
-    for p in range(len(e)):
-        of_entry[p] = of_entry[p] if e[p] > ZERO else ZERO
-    for i in range(rows):
-        own, correction, row_total = to[i], corrections[i], ZERO
-        for p in range(i64(crow[i]), i64(crow[i + 1])):
-            value = abs(e[p]) * (of_entry[p] - correction)
-            value *= ONE if own + sent[col[p]] > ZERO else slope
-            of_entry[p] = value
-            row_total += value
-        for_to[i] = row_total
-    for_sent[:] = ZERO
-    for p in range(len(e)):
-        for_sent[col[p]] += of_entry[p]
+    _of_entries(crow, col, to, sent, slope, e, corrections, of_kept, for_to, for_sent)
