@@ -1,6 +1,7 @@
 """Deterministic FTF-ER as the paper writes it: a backward pass per node, a generic solver, scatter-add layers."""
 
 import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -12,7 +13,7 @@ from scipy.sparse.linalg import cg
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
-from .gcn import Edges, PlainGCN
+from .network import Edges, Network
 
 STEPS = ("train", "grand", "hps", "select")
 
@@ -31,11 +32,11 @@ class Part:
         self.target = torch.as_tensor(self.labels[self.rows])
         self.weight = torch.as_tensor(1 / np.bincount(self.labels[self.rows])[self.labels[self.rows]]).float()
 
-    def logits(self, model: PlainGCN) -> Tensor:
+    def logits(self, model: Network) -> Tensor:
         found: Tensor = model(self.x, self.edges)
         return found
 
-    def losses(self, model: PlainGCN) -> Tensor:
+    def losses(self, model: Network) -> Tensor:
         return cross_entropy(self.logits(model)[torch.as_tensor(self.rows)], self.target, reduction="none")
 
 
@@ -43,61 +44,68 @@ class Part:
 class FTFER:
     """The model, the parts that are replayed, the nodes that were chosen, and the seconds of each step."""
 
-    model: PlainGCN
+    model: Network
     budget: int
     beta: float = 0.5
     epochs: int = 200
+    clock: Callable[[], float] = time.perf_counter
     buffer: list[Part] = field(default_factory=list)
     chosen: list[NDArray[np.int64]] = field(default_factory=list)
-    seconds: dict[str, float] = field(
-        default_factory=lambda: dict.fromkeys(("train", "grand", "hps", "select"), 0.0)
-    )
+    seconds: dict[str, float] = field(default_factory=lambda: dict.fromkeys(STEPS, 0.0))
 
     def learn(self, task: Part) -> None:
         """Train on the task and the buffer, score the task's nodes, keep the best of each class and their edges."""
-        begun = time.perf_counter()
         self.train([task, *self.buffer])
-        begun = self._clock("train", begun)
-        loss_score = self.grand(task)
-        begun = self._clock("grand", begun)
-        topology_score = hodge_potential(task.adjacency)[task.rows]
-        begun = self._clock("hps", begun)
-        self.keep(task, loss_score, topology_score)
-        self._clock("select", begun)
-
-    def _clock(self, step: str, begun: float) -> float:
-        now = time.perf_counter()
-        self.seconds[step] += now - begun
-        return now
+        self.keep(task, self.grand(task, range(len(task.rows))), self.potential(task))
 
     def train(self, parts: list[Part]) -> None:
+        begun = self.clock()
         optimiser = torch.optim.Adam(self.model.parameters(), lr=0.005, weight_decay=5e-4)
+        self.model.train()
         for _ in range(self.epochs):
             optimiser.zero_grad()
             loss = torch.stack([part.weight @ part.losses(self.model) for part in parts]).sum()
             loss.backward()  # type: ignore[no-untyped-call]
             optimiser.step()
+        self.model.eval()
+        self._add("train", begun)
 
-    def grand(self, task: Part) -> NDArray[np.float64]:
-        """The norm of each node's gradient: one backward pass for each."""
+    def grand(self, task: Part, nodes: Sequence[int]) -> NDArray[np.float64]:
+        """The norm of the gradient of these of the learned nodes: one backward pass for each."""
+        begun = self.clock()
         losses, norms = task.losses(self.model), []
-        for loss in losses:
-            gradients = torch.autograd.grad(loss, list(self.model.parameters()), retain_graph=True)
+        for node in nodes:
+            gradients = torch.autograd.grad(losses[node], list(self.model.parameters()), retain_graph=True)
             norms.append(torch.stack([gradient.double().norm() for gradient in gradients]).norm().item())
+        self._add("grand", begun)
         return np.array(norms)
+
+    def potential(self, task: Part) -> NDArray[np.float64]:
+        begun = self.clock()
+        found = hodge_potential(task.adjacency)[task.rows]
+        self._add("hps", begun)
+        return found
 
     def keep(self, task: Part, loss_score: NDArray[np.float64], topology_score: NDArray[np.float64]) -> None:
         """The highest mixed scores of each class, and the subgraph that they induce."""
+        begun = self.clock()
         labels, kept = task.labels[task.rows], []
         for label in np.unique(labels):
             members = np.flatnonzero(labels == label)
             parts = ((1 - self.beta, loss_score), (self.beta, topology_score))
             mixed = sum(share * normalised(score[members]) for share, score in parts)
             kept.append(members[np.argsort(-mixed, kind="stable")[: self.budget]])
-        rows = task.rows[np.sort(np.concatenate(kept))]
+        self.store(task, task.rows[np.sort(np.concatenate(kept))])
+        self._add("select", begun)
+
+    def store(self, task: Part, rows: NDArray[np.int64]) -> None:
+        """Keep these nodes of a task for replay, with the edges between them."""
         self.chosen.append(rows)
         adjacency = csr_array(task.adjacency[rows][:, rows])
         self.buffer.append(Part(adjacency, task.features[rows], task.labels[rows], np.arange(len(rows))))
+
+    def _add(self, step: str, begun: float) -> None:
+        self.seconds[step] += self.clock() - begun
 
 
 def normalised(score: NDArray[np.float64]) -> NDArray[np.float64]:

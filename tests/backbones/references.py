@@ -19,13 +19,13 @@ WAYS = ("compiled", "plain")
 
 @contextmanager
 def way(name: str) -> Iterator[None]:
-    """Attention and dropout as they are with numba, or as they are without it."""
+    """Attention, activation and dropout as they are with numba, or as they are without it."""
     if name == "compiled":
         pytest.importorskip("numba", reason="compiled loops need evergraph[jit]")
         yield
         return
     with ExitStack() as stack:
-        for user in ("attention", "dropout"):
+        for user in ("activation", "attention", "dropout"):
             stack.enter_context(patch(f"evergraph.backbones.{user}.kernels", lambda: None))
         yield
 

@@ -101,3 +101,13 @@ def test_dropout_without_a_generator_refuses_to_train() -> None:
         Dropout(0.5)(torch.ones(3))
     assert torch.equal(Dropout(0.5).eval()(torch.ones(3)), torch.ones(3))
     assert torch.equal(Dropout(0.0)(torch.ones(3)), torch.ones(3))
+
+
+@pytest.mark.parametrize("name", WAYS)
+@pytest.mark.parametrize("threads", [1, 2])
+def test_rows_that_are_apart_get_the_draws_of_rows_side_by_side(name: str, threads: int) -> None:
+    wide = torch.randn(2 * CHUNK // 40 + 7, 48, generator=torch.Generator().manual_seed(0))
+    apart, inside = wide[:, :40], wide[:, 3:43]
+    with way(name), torch_threads(threads):
+        for values in (apart, inside):
+            assert torch.equal(seeded(0.5)(values), seeded(0.5)(values.contiguous()))

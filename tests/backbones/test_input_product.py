@@ -16,6 +16,7 @@ from evergraph.backbones.input_product import (
     Form,
     InputProduct,
     InputSize,
+    aligned,
     as_input,
     product_as,
     product_size,
@@ -136,3 +137,14 @@ def test_only_the_given_nodes_are_propagated() -> None:
     step = sparse.csr_array(np.array([[1, 2, 0], [0, 0, 3]], dtype=np.float32))
     product = propagate(words(2, 100), step, nodes, CPU)
     assert np.allclose(whole(product, 100), step.toarray() @ words(2, 100).toarray()[nodes])
+
+
+@pytest.mark.parametrize("width", [3, 16, 17, 40])
+def test_rows_begin_at_cache_lines_and_products_keep_their_bits(width: int) -> None:
+    generator = torch.Generator().manual_seed(width)
+    matrix, weight = (torch.randn(size, generator=generator) for size in ((NODES, width), (width, 5)))
+    found = aligned(matrix)
+    assert torch.equal(found, matrix)
+    assert found.stride(0) % 16 == 0 or width < 16
+    assert torch.equal(found @ weight, matrix @ weight)
+    assert aligned(found) is found

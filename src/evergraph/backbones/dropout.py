@@ -84,20 +84,33 @@ class _Dropped(torch.autograd.Function):
         compiled = kernels() if x.is_cpu and x.dtype == torch.float32 else None
         if compiled is None:
             return mask.factor().mul_(x)
-        out = torch.empty(x.shape)
-        arrays = [part.reshape(-1).numpy() for part in (x.detach(), mask.bits, out)]
+        apart = _rows_apart(x)
+        values = (
+            x.detach().as_strided((len(x), x.stride(0)), (x.stride(0), 1)) if apart else x.detach().reshape(1, -1)
+        )
+        out, bits = torch.empty(values.shape), mask.bits.view(len(values), -1)
+        arrays = [part.numpy() for part in (values, bits, out)]
         limits = np.int32(mask.threshold), np.float32(mask.scale)
+        size = max(CHUNK // bits.shape[1], 1) if apart else CHUNK
 
         def chunk(start: int) -> None:
-            values, bits, result = (array[start : start + CHUNK] for array in arrays)
-            compiled.drop(values, bits, *limits, result)
+            piece = slice(start, start + size)
+            of_x, of_bits, of_out = (array[piece] if apart else array[:, piece] for array in arrays)
+            compiled.drop(of_x, of_bits, *limits, of_out)
 
-        on_torch_threads(chunk, range(0, x.numel(), CHUNK))
-        return out
+        on_torch_threads(chunk, range(0, len(values) if apart else values.shape[1], size))
+        return out[:, : x.shape[1]] if apart else out.view(x.shape)
 
     @staticmethod
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, None]:
         return ctx.mask.times(grads[0]), None
+
+
+def _rows_apart(x: Tensor) -> bool:
+    """Whether x is the first columns of a matrix with longer rows, as features are (`input_product.aligned`)."""
+    if x.dim() != 2 or x.is_contiguous() or x.stride(1) != 1 or x.stride(0) < x.shape[1] or x.storage_offset():
+        return False
+    return x.untyped_storage().nbytes() >= len(x) * x.stride(0) * x.element_size()
 
 
 class Dropout(nn.Module):

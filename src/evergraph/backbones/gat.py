@@ -3,8 +3,8 @@
 import torch
 from pydantic import Field, model_validator
 from torch import Tensor, nn
-from torch.nn.functional import elu
 
+from evergraph.backbones.activation import elu_dropped
 from evergraph.backbones.attention import attended, attention
 from evergraph.backbones.base import Backbone, BackboneEntry
 from evergraph.backbones.blocks import Blocks
@@ -12,6 +12,7 @@ from evergraph.backbones.dropout import Dropout
 from evergraph.backbones.input_product import InputProduct
 from evergraph.backbones.layers import Head, InputLinear, glorot
 from evergraph.backbones.message import MessageGraph, ModelInput, NodeFeatures
+from evergraph.backbones.narrow_product import narrow_product
 from evergraph.backbones.size import FLOAT, GraphSize
 from evergraph.config import Settings
 
@@ -59,17 +60,19 @@ class GAT(Backbone):
         """The matrix below the first weight."""
         return x.restricted()
 
-    def hidden(self, x: NodeFeatures, graph: MessageGraph) -> Tensor:
-        """The first layer's output on the nodes of frontier[1]."""
-        return self._attended(self.first.multiply(self.input_product(x).dropped(self.dropout)), graph)
+    def hidden(self, x: NodeFeatures, graph: MessageGraph, *, dropped: bool = False) -> Tensor:
+        """The first layer's output on the nodes of frontier[1], after dropout if `dropped`."""
+        z = self.first.multiply(self.input_product(x).dropped(self.dropout))
+        averages = self._averages(z, graph)
+        mask = self.dropout.mask(averages.shape, averages.device) if dropped else None
+        return elu_dropped(averages, self.first.bias, mask)
 
-    def _attended(self, z: Tensor, graph: MessageGraph) -> Tensor:
-        """The first layer's output, from W h (nodes, heads * width) of the senders."""
+    def _averages(self, z: Tensor, graph: MessageGraph) -> Tensor:
+        """What the first layer's nodes receive, from W h (nodes, heads * width) of the senders."""
         to, sent = (side.t().contiguous() for side in self.sides(z, graph))
         mask = self.dropout.mask((self.heads, graph.pattern(1).n_entries), z.device)
         by_head = z.view(-1, self.heads, self.width).transpose(0, 1).contiguous()
-        averages = attended(graph.pattern(1), to, sent, by_head, mask, self.slope)
-        return elu(averages.flatten(1) + self.first.bias, inplace=True)
+        return attended(graph.pattern(1), to, sent, by_head, mask, self.slope).flatten(1)
 
     def sides(self, z: Tensor, graph: MessageGraph) -> tuple[Tensor, Tensor]:
         """The terms of each raw weight from the receiver's and from the sender's W h: (nodes, heads) each."""
@@ -83,23 +86,25 @@ class GAT(Backbone):
 
     def embed(self, x: NodeFeatures, graph: MessageGraph) -> Tensor:
         """The attended hidden layer: (rows, hidden)."""
-        hidden = self.dropout(self.hidden(x, graph))
-        return self.head.attended(hidden @ self.head.weight, hidden, graph, self.slope, self.dropout)
+        hidden = self.hidden(x, graph, dropped=True)
+        z = narrow_product(hidden, self.head.weight)
+        return self.head.attended(z, hidden, graph, self.slope, self.dropout)
 
     def forward(self, x: NodeFeatures, graph: MessageGraph) -> Tensor:
         """(rows, classes)."""
-        z = self.dropout(self.hidden(x, graph)) @ self.head.weight
+        z = narrow_product(self.hidden(x, graph, dropped=True), self.head.weight)
         return self.head.attended(z, z, graph, self.slope, self.dropout) + self.head.bias
 
     def in_blocks(self, blocks: Blocks, *, head: bool) -> Tensor:
         def first(z: Tensor, graph: MessageGraph) -> Tensor:
-            hidden = self._attended(z, graph)
-            return hidden @ self.head.weight if head else hidden
+            hidden = elu_dropped(self._averages(z, graph), self.first.bias, None)
+            return narrow_product(hidden, self.head.weight) if head else hidden
 
         def last(below: Tensor, graph: MessageGraph) -> Tensor:
             if head:
                 return self.head.attended(below, below, graph, self.slope, self.dropout) + self.head.bias
-            return self.head.attended(below @ self.head.weight, below, graph, self.slope, self.dropout)
+            z = narrow_product(below, self.head.weight)
+            return self.head.attended(z, below, graph, self.slope, self.dropout)
 
         return blocks.last_step(blocks.first_step(blocks.inputs(self.first.multiply), first), last)
 

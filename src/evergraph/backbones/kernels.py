@@ -1,4 +1,4 @@
-"""Compiled loops for attention and dropout, to be had from `evergraph.backbones.jit`: numba may be absent.
+"""Compiled loops for attention, ELU and dropout, to be had from `evergraph.backbones.jit`: numba may be absent.
 
 Every function works on a contiguous part of the result that no other call touches and takes its terms in a fixed
 order, so that the bits do not depend on the number of threads. What a loop reads but does not change is a variable
@@ -60,20 +60,58 @@ def fill(words: Any, key: Any) -> None:
 
 @compiled
 def drop(x: Any, bits: Any, threshold: Any, scale: Any, out: Any) -> None:
-    """x times `scale` where the bits reach the threshold, else zero; all (n,)."""
-    for at in range(len(x)):
-        out[at] = x[at] * (scale * f32(bits[at] >= threshold))
+    """x times `scale` where the bits reach the threshold, else zero; bits (rows, k), x and out as wide or wider."""
+    rows, width = bits.shape
+    for i in range(rows):
+        for k in range(width):
+            out[i, k] = x[i, k] * (scale * f32(bits[i, k] >= threshold))
 
 
 @compiled
-def _exp(x: Any) -> Any:
-    """exp(x) of a float32 x <= 0, in operations that LLVM vectorises."""
+def _parts_of_exp(x: Any) -> Any:
+    """r, s and p with exp(x) = (1 + r + s) p, of a float32 x <= 0, in operations that LLVM vectorises."""
     x = LOWEST if x < LOWEST else x
     whole = np.floor(x * LOG2_E + f32(0.5))
     r = x - whole * LN2_HIGH - whole * LN2_LOW
     series = ((((C7 * r + C6) * r + C5) * r + C4) * r + C3) * r + C2
     power = np.int32((np.int32(whole) + np.int32(127)) << np.int32(23)).view(np.float32)
-    return (series * r * r + r + ONE) * power
+    return r, series * r * r, power
+
+
+@compiled
+def _exp(x: Any) -> Any:
+    """exp(x) of a float32 x <= 0."""
+    r, series, power = _parts_of_exp(x)
+    return (series + r + ONE) * power
+
+
+@compiled
+def _exp_minus_1(x: Any) -> Any:
+    """exp(x) - 1 of a float32 x <= 0, exact to rounding also near zero."""
+    r, series, power = _parts_of_exp(x)
+    return (series + r) * power + (power - ONE)
+
+
+@compiled
+def elu_drop(x: Any, bias: Any, bits: Any, threshold: Any, scale: Any, out: Any) -> None:
+    """ELU(x + bias) times `scale` where the bits reach the threshold, else zero; all (rows, k), bias (k,)."""
+    rows, width = x.shape
+    for i in range(rows):
+        for k in range(width):
+            value = x[i, k] + bias[k]
+            below = _exp_minus_1(value if value < ZERO else ZERO)
+            out[i, k] = (value if value > ZERO else below) * (scale * f32(bits[i, k] >= threshold))
+
+
+@compiled
+def elu_drop_backward(grad: Any, out: Any, bits: Any, threshold: Any, scale: Any, for_x: Any) -> None:
+    """The gradient of `elu_drop` for x, from its output: ELU' is 1 above zero, ELU + 1 below; all (rows, k)."""
+    rows, width = grad.shape
+    for i in range(rows):
+        for k in range(width):
+            value = out[i, k]
+            slope = scale + (value if value < ZERO else ZERO)
+            for_x[i, k] = grad[i, k] * (slope * f32(bits[i, k] >= threshold))
 
 
 @compiled
@@ -119,6 +157,32 @@ def weigh(
 
 
 @compiled
+def _of_entries(
+    crow: Any, col: Any, to: Any, sent: Any, slope: Any, e: Any, corrections: Any, of_kept: Any,
+    for_to: Any, for_sent: Any,
+) -> None:  # fmt: skip
+    """The gradients of `to` and `sent`, from the products of the kept entries and the corrections of the rows."""
+    of_entry, n = np.empty(len(e), f32), i64(0)
+    signs = e.view(np.int32)
+    for p in range(len(e)):  # those of dropped entries are overwritten below: a branch here takes six times as long
+        of_entry[p] = of_kept[n]
+        n += i64(1) + i64(signs[p] >> np.int32(31))
+    for p in range(len(e)):
+        of_entry[p] = of_entry[p] if e[p] > ZERO else ZERO
+    for i in range(len(to)):
+        own, correction, row_total = to[i], corrections[i], ZERO
+        for p in range(i64(crow[i]), i64(crow[i + 1])):
+            value = abs(e[p]) * (of_entry[p] - correction)
+            value *= ONE if own + sent[col[p]] > ZERO else slope
+            of_entry[p] = value
+            row_total += value
+        for_to[i] = row_total
+    for_sent[:] = ZERO
+    for p in range(len(e)):
+        for_sent[col[p]] += of_entry[p]
+
+
+@compiled
 def differentiate(
     head: Any, crow: Any, col: Any, to: Any, sent: Any, slope: Any, scale: Any, dense: Any, e: Any, total: Any,
     kept_start: Any, kept_col: Any, kept: Any, out: Any, grad: Any, for_to: Any, for_sent: Any, for_dense: Any,
@@ -150,16 +214,4 @@ def differentiate(
             j, value = kept_col[q], kept[q]
             for k in range(width):
                 for_dense[j, k] += value * scaled[i, k]
-    for_sent[:] = ZERO
-    n = i64(0)
-    for i in range(rows):
-        own, correction, row_total = to[i], corrections[i], ZERO
-        for p in range(i64(crow[i]), i64(crow[i + 1])):
-            j, value = col[p], e[p]
-            is_kept = i64(value > ZERO)
-            of_entry = abs(value) * (of_kept[n] * f32(is_kept) - correction)
-            of_entry *= ONE if own + sent[j] > ZERO else slope
-            n += is_kept
-            for_sent[j] += of_entry
-            row_total += of_entry
-        for_to[i] = row_total
+    _of_entries(crow, col, to, sent, slope, e, corrections, of_kept, for_to, for_sent)
