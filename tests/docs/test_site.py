@@ -65,6 +65,30 @@ def test_it_is_searched_from_disk(site: Path) -> None:
     assert [address for address in asked if not address.startswith(("file:", "blob:", "data:"))] == []
 
 
+SERIOUS = """async () => (await axe.run({resultTypes: ['violations']})).violations
+    .filter(found => ['serious', 'critical'].includes(found.impact))
+    .map(found => found.id + ': ' + found.nodes.map(node => node.target.join(' ')).slice(0, 3).join(', '))"""
+
+
+@pytest.mark.skipif(FOUND is None, reason=f"the browser tests need one of {', '.join(BROWSERS)}")
+def test_nothing_serious_is_found_by_axe(site: Path) -> None:
+    playwright: Any = pytest.importorskip("playwright.sync_api", reason="the browser tests need playwright")
+    axe: Any = pytest.importorskip("axe_playwright_python", reason="the test needs axe-playwright-python")
+    script = (Path(axe.__file__).parent / "axe.min.js").read_text(encoding="utf-8")
+    found = {}
+    with playwright.sync_playwright() as started:
+        browser = started.chromium.launch(executable_path=FOUND, args=["--no-sandbox", "--disable-gpu"])
+        for scheme, width in (("light", 1280), ("dark", 390)):
+            page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
+            for name in ("index", "tutorials/growing-months", "whole-graph"):
+                page.goto((site / f"{name}.html").as_uri())
+                page.wait_for_selector(".md-search[aria-label]", state="attached")  # site.js has run
+                page.evaluate(script)
+                found[name, scheme] = page.evaluate(SERIOUS)
+        browser.close()
+    assert {where: what for where, what in found.items() if what} == {}
+
+
 @pytest.mark.parametrize(
     ("load", "found"),
     [

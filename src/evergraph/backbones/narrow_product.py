@@ -1,8 +1,8 @@
 """Products with a narrow weight, such as that of the head: the classes are few beside the nodes and the width.
 
 MKL takes several times as long for some layouts of such products as for others. Those taken here are the fastest
-for 2 to 20 classes; the sums are those of `hidden @ weight`, in another order. GCN and GIN keep the plain product and
-their bits.
+for 2 to 20 classes; the sums are those of `hidden @ weight`, in another order. GCN and GIN keep the plain product
+and their bits.
 """
 
 from typing import Any
