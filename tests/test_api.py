@@ -32,9 +32,9 @@ def test_another_name_is_an_attribute_error() -> None:
 
 def imported_by(code: str) -> set[str]:
     """The top-level modules that a fresh process has imported after some code."""
-    report = "import sys; print('\\n'.join({name.partition('.')[0] for name in sys.modules}))"
+    report = "import sys; print('modules:', *{name.partition('.')[0] for name in sys.modules})"
     done = subprocess.run([sys.executable, "-c", f"{code}\n{report}"], capture_output=True, text=True, check=True)
-    return set(done.stdout.split())
+    return set(done.stdout.rpartition("modules:")[2].split())
 
 
 HEAVY = {"torch", "matplotlib", "numpy", "scipy", "sklearn", "pandas", "ray"}

@@ -35,6 +35,7 @@ WORKS = [
     "data list",
     "data info digits",
     "data fetch digits",
+    "data cache",
     "data check digits",
     f"data convert {TABLES} --out graph --memory 50MB",
     "data check graph/",

@@ -17,10 +17,14 @@ _LONG_KEY = re.compile(
 """A dotted key of more parts than may be inside each other: the parser takes the square of their number."""
 
 
-def strict_json(content: bytes, deepest: int = DEEPEST) -> Any:
-    """The values in JSON without NaN, repeated keys, halves of characters or deep nesting; else ValueError."""
+def strict_json(content: bytes, deepest: int = DEEPEST, *, constants: bool = False) -> Any:
+    """The values in JSON without repeated keys, halves of characters or deep nesting; else ValueError.
+
+    constants: whether NaN and infinities are let through, to be refused by the name of their field.
+    """
+    constant = float if constants else _no_constant
     try:
-        values = json.loads(content.decode("utf-8"), object_pairs_hook=_once, parse_constant=_no_constant)
+        values = json.loads(content.decode("utf-8"), object_pairs_hook=_once, parse_constant=constant)
         if _HALF.search(content):
             json.dumps(values, ensure_ascii=False).encode("utf-8")
     except RecursionError:
@@ -29,9 +33,9 @@ def strict_json(content: bytes, deepest: int = DEEPEST) -> Any:
     return values
 
 
-def read_json(path: Path, *, inside: bool = False) -> Any:
+def read_json(path: Path, *, inside: bool = False, constants: bool = False) -> Any:
     """The values in a JSON file; ValueError or OSError where it has none. inside: see `read_limited`."""
-    return strict_json(read_limited(path, most_json_bytes(), inside=inside))
+    return strict_json(read_limited(path, most_json_bytes(), inside=inside), constants=constants)
 
 
 def read_toml_file(path: Path) -> dict[str, Any]:

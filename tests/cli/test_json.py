@@ -79,9 +79,9 @@ def test_lists(call: Call, kind: str) -> None:
     assert {"name", "summary", "paper", "plugin"} <= set(answer[kind][0])
 
 
-@pytest.mark.parametrize("command", ["data list", "data info", "data fetch", "data check"])
+@pytest.mark.parametrize("command", ["data list", "data info", "data fetch", "data cache", "data check"])
 def test_data_sets(call: Call, command: str) -> None:
-    name = [] if command == "data list" else ["digits"]
+    name = [] if command in ("data list", "data cache") else ["digits"]
     assert keys(call(*command.split(), *name, "--json")) == outputs.names(command)
 
 

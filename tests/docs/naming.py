@@ -10,6 +10,7 @@ from pydantic import BaseModel
 
 from evergraph.backbones import BACKBONES
 from evergraph.cli import app
+from evergraph.cli.bench import with_page
 from evergraph.data.datasets import DATASETS, DatasetConfig, is_path
 from evergraph.data.stream import StreamConfig
 from evergraph.methods import METHODS
@@ -40,7 +41,7 @@ def option_names(command: Any = TOP) -> set[str]:
 def complaint(words: list[str]) -> str:
     """What is wrong with the words after `evergraph`, or nothing."""
     command: Any = TOP
-    rest = list(words)
+    rest = with_page(list(words))
     while hasattr(command, "commands") and rest and not rest[0].startswith("-"):
         if rest[0].isupper():  # COMMAND stands for any
             return ""

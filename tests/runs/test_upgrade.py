@@ -14,7 +14,7 @@ from pydantic import Field
 from evergraph.cli import run_main
 from evergraph.config import Settings
 from evergraph.data.stream import StreamConfig
-from evergraph.runs import config as config_module
+from evergraph.runs import data_config
 from evergraph.runs.config import RunConfig
 from evergraph.runs.execute import find_run, run
 from evergraph.runs.store import RunStore
@@ -70,7 +70,7 @@ class LaterStreamConfig(StreamConfig):
 
 @pytest.fixture
 def later(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(config_module, "StreamConfig", LaterStreamConfig)
+    monkeypatch.setattr(data_config, "StreamConfig", LaterStreamConfig)
 
 
 @pytest.mark.usefixtures("later")
@@ -87,7 +87,7 @@ def test_a_finished_run_is_found_after_a_setting_was_added(folder: Path) -> None
 
 def test_a_setting_with_its_default_changes_neither_name_nor_digest(monkeypatch: pytest.MonkeyPatch) -> None:
     before = RunConfig.from_values({"method": {"name": "ssm"}})
-    monkeypatch.setattr(config_module, "StreamConfig", LaterStreamConfig)
+    monkeypatch.setattr(data_config, "StreamConfig", LaterStreamConfig)
     after = RunConfig.from_values({"method": {"name": "ssm"}})
     assert after.to_values() != before.to_values()
     assert (after.label(), after.digest()) == (before.label(), before.digest())

@@ -145,6 +145,14 @@ licence: text: The licence of the data.
         ],
     ),
     "data fetch": ("", keys("name: text: The data set.\nfiles: list of path: Its files on this disk.")),
+    "data cache": (
+        "",
+        keys("""
+cache: path: The folder of the cache.
+cleared: true or false: Whether what is listed was removed.
+graphs: list: Of each graph folder its address, folder, counts and bytes, and whether it is complete.
+"""),
+    ),
     "data check": (
         "As `data info` of a file, and the verdict.",
         [

@@ -21,6 +21,7 @@ from scipy import sparse
 from evergraph.data.graph import Graph
 from evergraph.data.on_disk import DiskFeatures, DiskSteps, Remembered, disk_adjacency, is_on_disk
 from evergraph.errors import DataError
+from evergraph.methods.row_product import row_product
 from evergraph.seeding import Purpose, numpy_generator
 from evergraph.threads import in_threads
 
@@ -252,7 +253,7 @@ class _Late(OnGraph):
     def _values(self, inputs: NDArray[np.float32]) -> Iterator[tuple[slice, NDArray[np.float32]]]:
         """φ of inputs that have their scale already, some columns at a time, as floats."""
         for columns, omega in self.map.blocks(inputs.shape[1]):
-            values = inputs @ omega
+            values = row_product(inputs, omega)
             np.clip(values, 0, TOP, out=values)
             np.rint(values, out=values)
             yield columns, values

@@ -43,7 +43,8 @@ class Exhibit:
 
     def markdown(self) -> str:
         notes = "".join(f"\n- {escaped(note)}" for note in self.notes)
-        return f"## {escaped(self.title)}\n\n{markdown_table(self.header, self.rows)}\n{notes}\n"
+        header, *rows = [[escaped(cell) for cell in row] for row in (self.header, *self.rows)]
+        return f"## {escaped(self.title)}\n\n{markdown_table(header, rows)}\n{notes}\n"
 
     def latex(self) -> str:
         """A LaTeX table; needs the package booktabs."""
@@ -87,9 +88,9 @@ class Exhibit:
 
 
 def markdown_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A Markdown table; all columns but the first are right-aligned."""
-    lines = [["---", *["---:"] * (len(header) - 1)], *(list(map(escaped, row)) for row in rows)]
-    return "\n".join("| " + " | ".join(line) + " |" for line in [list(map(escaped, header)), *lines])
+    """A Markdown table of cells that are Markdown; all columns but the first are right-aligned."""
+    lines = [header, ["---", *["---:"] * (len(header) - 1)], *rows]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
 def _tex_line(cells: Sequence[str]) -> str:

@@ -70,7 +70,7 @@ def read_projection(folder: Path) -> Projection | None:
     if not path.exists():
         return None
     try:
-        return validated(Projection, read_json(path, inside=True), "projection")
+        return validated(Projection, read_json(path, inside=True, constants=True), "projection")
     except (OSError, ValueError, TypeError) as error:
         raise StoreError(
             f"{path} must hold a projection, got something else instead ({error}); delete it"

@@ -235,7 +235,7 @@ def _choice(family: dict[Any, list[SmallRecord]]) -> dict[str, Any]:
 def read_records(path: Path, complete: Complete | None = None) -> list[SmallRecord]:
     """The runs in a file of records; StoreError if it is not one."""
     try:
-        content = read_json(path)
+        content = read_json(path, constants=True)
     except (OSError, ValueError) as error:
         raise StoreError(f"a file of records is wanted, got {path} instead ({error})") from None
     runs = content.get("runs") if isinstance(content, dict) else None
