@@ -34,7 +34,8 @@ def contents(wheel: Path) -> dict[str, str]:
 
 def sources(folder: Path = SOURCE) -> dict[str, str]:
     """The SHA-256 of each file of the package in the repository."""
-    files = [path for path in (folder / "evergraph").rglob("*") if path.is_file() and path.suffix != ".pyc"]
+    every = (path for path in (folder / "evergraph").rglob("*") if path.is_file())
+    files = [path for path in every if "__pycache__" not in path.parts]  # what Python and numba have compiled
     return {path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
 
 
