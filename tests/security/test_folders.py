@@ -130,33 +130,36 @@ def test_a_pipe_in_an_old_model_folder_is_not_waited_for(
 # run folders
 
 
+@pytest.fixture
+def run_folder(tmp_path: Path) -> Path:
+    for name in ("config.json", "record.json"):
+        (tmp_path / name).write_text("{}")
+    return tmp_path
+
+
+def assert_refused(folder: Path, name: str, capfd: pytest.CaptureFixture[str]) -> None:
+    """A run folder whose file of this name is not as it should be gets one sentence."""
+    if name == "projection.json":
+        with pytest.raises(StoreError):
+            read_projection(folder)
+        return
+    assert run_main(["report", str(folder), "--out", str(folder / "page.html")]) == BAD_INPUT
+    assert capfd.readouterr().err.count("\n") == 1
+
+
 @pytest.mark.parametrize("kind", ["pipe", "device"])
 @pytest.mark.parametrize("name", ["config.json", "record.json", "projection.json"])
 def test_a_run_folder_with_something_else_than_files(
-    tmp_path: Path, name: str, kind: str, capfd: pytest.CaptureFixture[str]
+    run_folder: Path, name: str, kind: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    for one in ("config.json", "record.json"):
-        (tmp_path / one).write_text("{}")
-    place(tmp_path / name, kind)
-    if name == "projection.json":
-        with pytest.raises(StoreError):
-            read_projection(tmp_path)
-        return
-    assert run_main(["report", str(tmp_path), "--out", str(tmp_path / "page.html")]) == BAD_INPUT
-    assert capfd.readouterr().err.count("\n") == 1
+    place(run_folder / name, kind)
+    assert_refused(run_folder, name, capfd)
 
 
 @pytest.mark.parametrize("name", ["config.json", "record.json", "projection.json"])
-def test_deep_files_of_a_run(tmp_path: Path, name: str, capfd: pytest.CaptureFixture[str]) -> None:
-    for one in ("config.json", "record.json"):
-        (tmp_path / one).write_text("{}")
-    (tmp_path / name).write_text('{"a":' * 100_000)
-    if name == "projection.json":
-        with pytest.raises(StoreError):
-            read_projection(tmp_path)
-        return
-    assert run_main(["report", str(tmp_path), "--out", str(tmp_path / "page.html")]) == BAD_INPUT
-    assert capfd.readouterr().err.count("\n") == 1
+def test_deep_files_of_a_run(run_folder: Path, name: str, capfd: pytest.CaptureFixture[str]) -> None:
+    (run_folder / name).write_text('{"a":' * 100_000)
+    assert_refused(run_folder, name, capfd)
 
 
 SAFETENSORS = {
