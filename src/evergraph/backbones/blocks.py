@@ -59,7 +59,7 @@ class Blocks:
 
     def last_step(self, below: Tensor, layer: StepLayer) -> Tensor:
         """A layer on `below`, the values of the nodes in `heard`, of `rows`: (rows, width)."""
-        return self._step(self.rows, self.heard, below, layer)
+        return self._step(self.rows, self.heard, below, layer).to(self.device)
 
     def _step(
         self, receivers: NDArray[np.int64], senders: NDArray[np.int64], below: Tensor, layer: StepLayer
@@ -87,7 +87,7 @@ class Blocks:
 
 
 def _together(parts: Iterator[Tensor], rows: int) -> Tensor:
-    """The rows of all parts, in a file of the scratch folder where they are many."""
+    """The rows of all parts beside the processor, in a file of the scratch folder where they are many."""
     first = next(parts)
     room = torch.from_numpy(scratch_array((rows, first.shape[1])))
     at = 0
