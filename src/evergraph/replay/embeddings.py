@@ -7,8 +7,10 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from scipy import sparse
 from torch import Tensor
 
+from evergraph.backbones.input_product import SPARSE_COST
 from evergraph.data.graph import Features
 from evergraph.data.stream import TaskView
 from evergraph.replay.selection import Chosen, winners
@@ -78,7 +80,7 @@ class EmbeddingBuffer:
         if not self.held:
             return []
         labels = self.held["labels"]
-        return [Part(edgeless(self.rows(), labels), np.arange(len(labels)), labels, scale, kept=True)]
+        return [Part(edgeless(thinned(self.rows()), labels), np.arange(len(labels)), labels, scale, kept=True)]
 
     def memory(self) -> MemoryUsage:
         """What is kept, and its bytes; a random projection is drawn again from its seed and takes none."""
@@ -98,6 +100,12 @@ class EmbeddingBuffer:
         """The inverse of `state`."""
         names = [name for name in ("labels", "rows", "keys", "ids", "scales") if f"buffer.{name}" in state]
         self.held = {name: state[f"buffer.{name}"].cpu().numpy() for name in names}
+
+
+def thinned(rows: NDArray[np.float32]) -> Features:
+    """Rows of few non-zero numbers as a sparse matrix, with which training is faster; others as they are."""
+    few = SPARSE_COST * np.count_nonzero(rows) <= rows.size
+    return sparse.csr_array(rows) if few else rows
 
 
 def quantised(rows: NDArray[np.float32]) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
