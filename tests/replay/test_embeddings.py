@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from safetensors.torch import load, save
+from scipy import sparse
 
 from evergraph.data.stream import learner_view
 from evergraph.replay.embeddings import EmbeddingBuffer, Precision, quantised
@@ -59,6 +60,21 @@ def test_rows_are_replayed_as_nodes_without_neighbours(precision: Precision) -> 
     exact = precision is Precision.FLOAT32
     assert isinstance(part.graph.features, np.ndarray)
     np.testing.assert_allclose(part.graph.features, rows, atol=0 if exact else np.abs(rows).max() / 250)
+
+
+@pytest.mark.parametrize("words", [1, 6])
+def test_rows_of_few_numbers_are_replayed_as_a_sparse_matrix_of_the_same_numbers(words: int) -> None:
+    rng = np.random.default_rng(2)
+    rows = np.zeros((5, 40), dtype=np.float32)
+    for row in rows:
+        row[rng.choice(40, words, replace=False)] = rng.uniform(0.5, 1, words)
+    buffer = EmbeddingBuffer(Precision.INT8)
+    buffer.store(VIEW, Chosen(np.arange(5), np.ones(5)), rows)
+    (part,) = buffer.parts(VIEW, 1.0)
+    features = part.graph.features
+    assert features is not None
+    assert sparse.issparse(features) == (words == 1)
+    np.testing.assert_array_equal(sparse.csr_array(features).toarray(), buffer.rows())
 
 
 @pytest.mark.parametrize("precision", list(Precision))
