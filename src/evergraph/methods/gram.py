@@ -26,8 +26,8 @@ LARGE_BLOCK = 16_384
 PANEL = 256
 """Rows of the Gram matrix at a time: what is right of its diagonal is not computed."""
 TRIALS = {(256, 256): 10.0, (1024, 512): 1.0}
-"""Rows and columns of the products by which the two ways are compared, once in a process, and how many times as long
-bytes may take: where the processor has no instructions for them, the small one shows it in a fortieth of the time."""
+"""Rows and columns of the products by which the two ways are compared, once in a process, and how many times as
+long bytes may take: without instructions for them, the small product shows it in a fortieth of the time."""
 
 
 def add_grams(totals: Sequence[NDArray[Any]], codes: NDArray[np.uint8], sign: int = 1) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,7 +46,7 @@ class Evaluator:
         """Counts after learning task `now`: each task in its own graph, and all tasks in the graph known by now."""
         return {
             Protocol.TASK_GRAPHS: self._count(self._in_own_graphs(now), now),
-            Protocol.WHOLE_GRAPH: self._count(self._prepare(self.stream.together(now)), now),
+            Protocol.WHOLE_GRAPH: self._count(self._prepare(self.stream.together(now), once=True), now),
         }
 
     def _in_own_graphs(self, now: int) -> Iterator[_Prepared]:
@@ -58,8 +59,11 @@ class Evaluator:
         for parts in self._local[: now + 1]:
             yield from parts
 
-    def _prepare(self, tasks: list[Task]) -> list[_Prepared]:
-        """The validation and test nodes of tasks that share one graph; in blocks where it is on disk."""
+    def _prepare(self, tasks: list[Task], *, once: bool = False) -> list[_Prepared]:
+        """The validation and test nodes of tasks that share one graph; in blocks where it is on disk.
+
+        once: they are predicted once, so that the learner may leave out what only later predictions could need.
+        """
         graph = tasks[0].graph
         task_of = np.full(graph.n_nodes, -1)
         is_test = np.zeros(graph.n_nodes, dtype=bool)
@@ -69,10 +73,13 @@ class Evaluator:
         rows = np.flatnonzero(task_of >= 0)
         at_once = MOST_ROWS if is_on_disk(graph) else max(len(rows), 1)
         blocks = [rows[start : start + at_once] for start in range(0, len(rows), at_once)]
-        return [
-            _Prepared(self.learner.outputs(graph, block), graph.labels[block], task_of[block], is_test[block])
-            for block in blocks
-        ]
+
+        def logits(block: NDArray[np.int64]) -> Callable[[], Tensor]:
+            if once and not is_on_disk(graph):
+                return partial(self.learner.logits, graph, block)
+            return self.learner.outputs(graph, block)
+
+        return [_Prepared(logits(block), graph.labels[block], task_of[block], is_test[block]) for block in blocks]
 
     def _count(self, parts: Iterable[_Prepared], now: int) -> Correct:
         cells, n_classes = self.stream.cells, self.stream.n_classes
