@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from evergraph.tables.column import NumberColumn
+from evergraph.tables.number_column import NumberColumn
 from evergraph.tables.order import blocks, median
 from evergraph.tables.spill import Spill
 

@@ -14,7 +14,8 @@ from scipy import sparse
 
 from evergraph.errors import ConfigError, DataError, StoreError
 from evergraph.tables import Batch, FeatureSchema, Table, batch_from_arrays, batch_from_tables
-from evergraph.tables.column import CUT, NumberColumn
+from evergraph.tables.column import CUT
+from evergraph.tables.number_column import NumberColumn
 from helpers import one_sentence
 
 

@@ -23,8 +23,8 @@ from evergraph.models.folder import WAIT_SECONDS
 from evergraph.runs.build import make_learner
 from evergraph.runs.config import RunConfig
 from evergraph.tables import Batch, FeatureSchema, to_batch
-from evergraph.tables.adapters import scoring_options
 from evergraph.tables.labels import Labels, labels_of
+from evergraph.tables.pyg_data import scoring_options
 from evergraph.watch import Watch
 
 ANSWERING = ("reject", "reject_below")

@@ -14,8 +14,9 @@ from evergraph.serve.limits import Limits
 from evergraph.serve.question import Question, batch_of, role, wanted_columns
 from evergraph.serve.served import Loaded
 from evergraph.tables import FeatureSchema
-from evergraph.tables.batch import ID
-from evergraph.tables.column import CategoryColumn, FlagColumn
+from evergraph.tables.category_column import CategoryColumn
+from evergraph.tables.flag_column import FlagColumn
+from evergraph.tables.roles import ID
 
 EXACT = 2**53
 """Whole numbers from here on are sent as text, because readers of JSON round them."""

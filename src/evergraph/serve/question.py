@@ -11,7 +11,9 @@ from evergraph.config import Settings, validated
 from evergraph.errors import DataError
 from evergraph.serve.limits import Limits, Refusal
 from evergraph.tables import Batch, Duplicates, FeatureSchema, Table, table_from_text
-from evergraph.tables.batch import ID, NO_NODES, SOURCE, TARGET, WEIGHT, checked_ids, edge_adjacency
+from evergraph.tables.edges import edge_adjacency
+from evergraph.tables.ids import checked_ids
+from evergraph.tables.roles import ID, NO_NODES, SOURCE, TARGET, WEIGHT
 
 TOO_LARGE = 413
 SHOWN = 12

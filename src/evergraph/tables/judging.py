@@ -7,7 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from evergraph.errors import DataError
-from evergraph.tables.column import CategoryColumn, FlagColumn, NumberColumn, category_words, finite
+from evergraph.tables.category_column import CategoryColumn, category_words
+from evergraph.tables.flag_column import FlagColumn
+from evergraph.tables.number_column import NumberColumn, finite
 from evergraph.tables.order import BLOCK, Sliced, blocks, present_blocks
 from evergraph.tables.table import Table
 from evergraph.tables.values import Commas, Content, is_number

@@ -9,8 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evergraph.errors import DataError
-from evergraph.tables.column import CategoryColumn, FlagColumn, NumberColumn, word_of
+from evergraph.tables.category_column import CategoryColumn, word_of
+from evergraph.tables.flag_column import FlagColumn
 from evergraph.tables.judging import MEND, MOST_WORDS, MOSTLY_NUMBERS, Facts
+from evergraph.tables.number_column import NumberColumn
 from evergraph.tables.order import Sliced
 from evergraph.tables.spill import Spill
 from evergraph.tables.table import LARGEST, Table

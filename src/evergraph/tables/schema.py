@@ -11,8 +11,11 @@ from evergraph.config import Settings, one_sentence
 from evergraph.errors import ConfigError, DataError, StoreError
 from evergraph.matrices import Features
 from evergraph.tables.batch import Batch
-from evergraph.tables.column import About, CategoryColumn, ColumnKind, FlagColumn, NumberColumn
+from evergraph.tables.category_column import CategoryColumn
+from evergraph.tables.column import About, ColumnKind
+from evergraph.tables.flag_column import FlagColumn
 from evergraph.tables.judging import EMPTY, SAME, Facts, Judge, facts_of
+from evergraph.tables.number_column import NumberColumn
 from evergraph.tables.table import Table
 
 __all__ = ["ColumnKind", "FeatureSchema"]

@@ -16,9 +16,11 @@ from evergraph.data.graph_folder import NpyWriter
 from evergraph.errors import DataError
 from evergraph.matrices import repeated_edges
 from evergraph.tables import Duplicates, Table
-from evergraph.tables.batch import SOURCE, TARGET, WEIGHT, comparable, edge_weights, end_column, unknown_end
+from evergraph.tables.edges import edge_weights, end_column, unknown_end
+from evergraph.tables.ids import comparable
 from evergraph.tables.order import BLOCK
 from evergraph.tables.reading import column_names, find_row, no_rows, read_chunks
+from evergraph.tables.roles import SOURCE, TARGET, WEIGHT
 from evergraph.tables.spill import Spill
 
 ENDS = (SOURCE, TARGET)

@@ -14,7 +14,7 @@ from evergraph.data.convert.plan import Plan
 from evergraph.data.convert.sorting import ExternalSort
 from evergraph.data.graph_folder import NpyWriter
 from evergraph.errors import DataError
-from evergraph.tables.batch import FLOATED, comparable, otherwise
+from evergraph.tables.ids import FLOATED, comparable, otherwise
 from evergraph.tables.order import blocks
 from evergraph.tables.spill import Spill
 from evergraph.tables.table import Table

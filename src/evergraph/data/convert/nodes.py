@@ -14,24 +14,18 @@ from evergraph.data.datasets.npz import no_features
 from evergraph.data.graph_folder import NpyWriter
 from evergraph.errors import DataError
 from evergraph.tables import FeatureSchema, Table
-from evergraph.tables.batch import (
-    ID,
-    LABEL,
-    NO_NODES,
-    TIME,
-    left_out_columns,
-    present_column,
-    repeated_id,
-    time_values,
-)
-from evergraph.tables.column import About, NumberColumn
+from evergraph.tables.column import About
+from evergraph.tables.ids import repeated_id
 from evergraph.tables.judging import Judge
 from evergraph.tables.labels import WANTED, label_values
+from evergraph.tables.number_column import NumberColumn
 from evergraph.tables.order import BLOCK, blocks
 from evergraph.tables.reading import column_names, find_row, no_rows, read_chunks
+from evergraph.tables.roles import ID, LABEL, NO_NODES, TIME, left_out_columns, present_column
 from evergraph.tables.scan import ColumnScan
 from evergraph.tables.schema import forbid_unknown, together
 from evergraph.tables.spill import Spill
+from evergraph.tables.times import time_values
 from evergraph.tables.values import Content, is_missing
 
 MOST_LABELS = 1_000_000

@@ -18,8 +18,9 @@ from evergraph.data.remote.place import Place
 from evergraph.errors import ConfigError, DataError
 from evergraph.matrices import forbid_repeated
 from evergraph.tables import Batch, Duplicates, FeatureSchema, Table, batch_from_tables, read_table
-from evergraph.tables.batch import NO_NODES, edge_ends, edge_weights
+from evergraph.tables.edges import edge_ends, edge_weights
 from evergraph.tables.reading import SUFFIXES, table_suffix
+from evergraph.tables.roles import NO_NODES
 from evergraph.tables.values import is_number
 
 
