@@ -1,6 +1,8 @@
 """Analytic: order, batches, returning classes, forgetting and merging change nothing; the choice finds its hops."""
 
+import json
 import logging
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -14,9 +16,9 @@ from evergraph.data.datasets import load_dataset
 from evergraph.data.graph import LocalIds
 from evergraph.data.stream import StreamConfig, TaskStream, TaskView, learner_view, make_stream
 from evergraph.errors import ConfigError, DataError, StoreError
-from evergraph.methods.analytic import AUTO, Analytic, AnalyticConfig
+from evergraph.methods.analytic import AUTO, EXPLAINED, Analytic, AnalyticConfig
 from evergraph.methods.hop_features import HopFeatures
-from evergraph.methods.ridge import Moments
+from evergraph.methods.ridge import Moments, Spectrum
 from evergraph.methods.statistics import ClassStatistics
 from evergraph.models.tensors import tensor_bytes
 from evergraph.runs.build import make_learner, make_net
@@ -174,7 +176,12 @@ def block_stream(homophily: float, *, whole: bool) -> TaskStream:
 
 @pytest.mark.parametrize(
     ("homophily", "whole", "wanted"),
-    [(0.8, False, [(2,)]), (0.0, True, [(0,), (0, 1)]), (0.05, True, [(0,), (0, 1)])],
+    [
+        (0.8, False, [(2,)]),
+        (0.05, False, [(0, 2)]),
+        (0.0, True, [(0,), (0, 1)]),
+        (0.05, True, [(0,), (0, 1)]),
+    ],
 )
 def test_the_choice_finds_the_hops(
     caplog: pytest.LogCaptureFixture, homophily: float, whole: bool, wanted: list[tuple[int, ...]]
@@ -184,6 +191,38 @@ def test_the_choice_finds_the_hops(
         assert one.choice.hops in wanted
     assert one.choice.by == ("anchors" if whole else "generalised cross-validation")
     assert str(one.choice.hops) in caplog.messages[-1]
+
+
+def test_the_largest_strength_that_explains_nearly_all_is_taken(digits_stream: TaskStream) -> None:
+    strengths = (1e-4, 1e-3, 1e-2, 1e-1, 3e-1)
+    one = learned(views_of(digits_stream), width=256, hops=((2,),), strengths=strengths)
+    scout = Spectrum(Moments.of(one.statistics, 0))
+    errors = np.array([scout.generalised_error(strength) for strength in strengths])
+    explained = (10 - errors) / (10 - errors.min())
+    wanted = int(np.flatnonzero(explained >= EXPLAINED)[-1])
+    assert one.choice.strength == strengths[wanted]
+    assert wanted > errors.argmin()
+
+
+def test_of_strengths_with_as_few_mistakes_the_largest_is_taken(digits_stream: TaskStream) -> None:
+    one = learned(views_of(digits_stream), width=64)
+    least = [[0.5, 0.2, 0.2, 0.3, 0.9], [0.4, 0.2, 0.3, 0.3, 0.3]] + 3 * [[0.9] * 5]
+
+    def error(index: int, _: Spectrum) -> Callable[[float], float]:
+        return lambda strength: least[index][one.config.strengths.index(strength)]
+
+    assert one._best(error, lambda lowest: lowest) == (0, 2, 0.2)
+
+
+def test_the_choice_is_told(digits_stream: TaskStream) -> None:
+    one = learned(views_of(digits_stream), width=64)
+    told = one.choices()
+    assert json.loads(json.dumps(told)) == told
+    assert (tuple(told["hops"]), told["strength"], told["by"]) == (
+        one.choice.hops,
+        one.choice.strength,
+        one.choice.by,
+    )
 
 
 def test_digits_are_known_to_the_end(digits_stream: TaskStream) -> None:

@@ -25,6 +25,7 @@ DECOUPLED: dict[str, Bounds] = {
     "alpha": SHARE,
     "projection": ([0, 1], [-1]),
 }
+ANALYTIC: dict[str, Bounds] = {"width": AT_LEAST_ONE, "anchors": ([0], [-1]), "rank": ([0], [-1])}
 FTF_ER = {**REPLAY, "distance": POSITIVE, "beta": SHARE, "snapshots": AT_LEAST_ONE}
 BOUNDS: dict[str, dict[str, Bounds]] = {
     "finetune": {},
@@ -49,7 +50,8 @@ BOUNDS: dict[str, dict[str, Bounds]] = {
     "ftf-er-prob": FTF_ER,
     "ncm": {"width": AT_LEAST_ONE},
     "slda": {"width": AT_LEAST_ONE, "shrinkage": ([0.001, 1.0], [0.0, 1.01])},
-    "analytic": {"width": AT_LEAST_ONE, "anchors": ([0], [-1]), "rank": ([0], [-1])},
+    "analytic": ANALYTIC,
+    "analytic-small": ANALYTIC,
 }
 DEFAULTS: dict[str, dict[str, float]] = {
     "ewc": {"weight": 10_000.0},
@@ -65,6 +67,7 @@ DEFAULTS: dict[str, dict[str, float]] = {
     "ncm": {"width": 1024},
     "slda": {"width": 1024, "shrinkage": 0.1},
     "analytic": {"width": 2048, "anchors": 64, "rank": 0},
+    "analytic-small": {"width": 2048, "anchors": 64, "rank": 64},
 }
 FTF_DEFAULTS: dict[str, float] = {
     "budget": 60,

@@ -42,6 +42,10 @@ def inspect_command(
     STDOUT.print(
         "bytes: " + ", ".join(f"{name} {size:,}" for name, size in classifier.memory_.items()), highlight=False
     )
+    if classifier.choices_:
+        from evergraph.report.terminal import chosen_text
+
+        STDOUT.print(f"chosen from training data: {chosen_text(classifier.choices_)}", highlight=False)
     print_steps(steps)
     print_classes(steps[-1], classifier.classes_.tolist())
     if picture is not None:

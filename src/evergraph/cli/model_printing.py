@@ -13,11 +13,12 @@ if TYPE_CHECKING:
 def facts(classifier: "ContinualClassifier") -> dict[str, Any]:
     """What --json has of a model."""
     if not classifier.__sklearn_is_fitted__():
-        return {"known_classes": [], "memory": {}, "columns": []}
+        return {"known_classes": [], "memory": {}, "columns": [], "choices": {}}
     return {
         "known_classes": classifier.classes_.tolist(),
         "memory": classifier.memory_,
         "columns": classifier.schema_.describe(),
+        "choices": classifier.choices_,
     }
 
 

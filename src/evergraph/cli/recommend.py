@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from evergraph.runs.config import RunConfig
 
 EXAMPLE = "Example: evergraph recommend --dataset digits --method ncm,ssm --epochs 20"
+AREA = "area of accuracy on all nodes so far"
+"""What methods are judged by where classes come back."""
 
 
 def recommend_command(
@@ -35,6 +37,7 @@ def recommend_command(
 ) -> None:
     """Compare methods on validation nodes in the whole graph, and recommend one."""
     from evergraph.config import assigned, merged, parse_assignment
+    from evergraph.data.stream_config import Arrival
     from evergraph.experiments.recommend import recommend_configs, recommended
     from evergraph.report.frontier import write_frontier
     from evergraph.runs.process import keep_freed_memory
@@ -57,9 +60,13 @@ def recommend_command(
     configs = recommend_configs(merged(values, assigned({}, sets)), _names(method))
     candidates, left_out = _measured(configs, out, data_dir, minutes)
     choice = recommended(candidates)
-    picture = write_frontier([asdict(one) for one in candidates], out / "recommendation.png", dataset)
+    returning = configs[0].stream.arrival is not Arrival.CLASSES
+    measure = AREA if returning else "AA"
+    shown = [{**asdict(one), "aa": one.judged} for one in candidates]
+    picture = write_frontier(shown, out / "recommendation.png", dataset, measure)
     answer: dict[str, Any] = {
         "recommended": None if choice is None else choice.method,
+        "judged_by": measure,
         "methods": [asdict(one) for one in candidates],
         "left_out": left_out,
         "picture": str(picture),
@@ -67,7 +74,7 @@ def recommend_command(
     if as_json:
         print_json(answer)
         return
-    _print(candidates, choice)
+    _print(candidates, choice, returning=returning)
     for name, reason in left_out.items():
         note(f"{name} left out: {reason}")
     STDERR.print(f"picture: {picture}", highlight=False, soft_wrap=True)
@@ -106,17 +113,19 @@ def _measured(
     return found, left_out
 
 
-def _print(candidates: "list[Candidate]", choice: "Candidate | None") -> None:
+def _print(candidates: "list[Candidate]", choice: "Candidate | None", *, returning: bool) -> None:
     from rich.table import Table
 
     from evergraph.experiments.recommend import MARGIN
 
     table = Table("method", title="validation nodes, whole graph, no task id", title_justify="left")
-    for heading in ("AA, %", "AF, %", "kept of the past, MiB", "time, s"):
+    judged = (f"{AREA}, %",) if returning else ()
+    for heading in (*judged, "AA, %", "AF, %", "kept of the past, MiB", "time, s"):
         table.add_column(heading, justify="right")
-    for one in sorted(candidates, key=lambda one: -one.aa):
+    for one in sorted(candidates, key=lambda one: -one.judged):
         name = f"{one.method} (needs all data)" if one.needs_all_data else one.method
-        cells = (f"{one.aa:.1f}", f"{one.af:.1f}", f"{one.kept_bytes / 2**20:.2f}", f"{one.seconds:.1f}")
+        first = (f"{one.judged:.1f}",) if returning else ()
+        cells = (*first, f"{one.aa:.1f}", f"{one.af:.1f}", f"{one.kept_bytes / 2**20:.2f}", f"{one.seconds:.1f}")
         table.add_row(name, *cells, style="bold" if one is choice else None)
     STDOUT.print(table)
     if choice is not None:

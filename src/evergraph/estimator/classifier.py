@@ -310,6 +310,11 @@ class ContinualClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self._fitted.memory()
 
     @property
+    def choices_(self) -> dict[str, Any]:
+        """What the method has chosen from the data that were learned, by name; most choose nothing."""
+        return self._fitted.learner.choices()
+
+    @property
     def n_batches_(self) -> int:
         """The batches that were learned, also those of merged classifiers."""
         return self._fitted.batches

@@ -45,6 +45,7 @@ METHODS: Registry[MethodEntry] = Registry(
         "ncm": ncm.ENTRY,
         "slda": slda.ENTRY,
         "analytic": analytic.ENTRY,
+        "analytic-small": analytic.SMALL,
     },
     entry_type=MethodEntry,
     plugins="evergraph.methods",

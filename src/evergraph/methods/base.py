@@ -96,6 +96,10 @@ class Learner(ABC):
         hidden: NDArray[np.float32] = self.net.outputs(graph, rows, head=False)().cpu().numpy()
         return hidden
 
+    def choices(self) -> dict[str, Any]:
+        """What the learner has chosen from its training data and uses now, as JSON has it; by name."""
+        return {}
+
     def memory(self) -> MemoryUsage:
         """The memory of all that is kept of past tasks."""
         return sum((part.memory() for part in self.kept), MemoryUsage())

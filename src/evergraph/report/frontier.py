@@ -18,21 +18,21 @@ WIDE, HIGH = 70, 10
 """About the size of a name in points: two that are nearer than this would overlap."""
 
 
-def write_frontier(methods: Sequence[Mapping[str, Any]], path: Path, heading: str) -> Path:
+def write_frontier(methods: Sequence[Mapping[str, Any]], path: Path, heading: str, measure: str = "AA") -> Path:
     """Draw `aa` of methods over `kept_bytes` and `seconds`, and return the path of the picture."""
     make_folder(path.parent)
     figure = Figure(figsize=(10, 4.4), layout="constrained")
-    draw_frontier(figure, methods, heading)
+    draw_frontier(figure, methods, heading, measure)
     write_picture(path, figure)
     return path
 
 
-def draw_frontier(figure: Figure, methods: Sequence[Mapping[str, Any]], heading: str) -> None:
+def draw_frontier(figure: Figure, methods: Sequence[Mapping[str, Any]], heading: str, measure: str = "AA") -> None:
     """Draw the same into a figure, for example one of pyplot in a notebook.
 
     A method with `needs_all_data` is a bound: a line, no point.
     """
-    figure.suptitle(f"{heading}: AA on validation nodes in the whole graph", x=0.01, ha="left", color=INK)
+    figure.suptitle(f"{heading}: {measure} on validation nodes in the whole graph", x=0.01, ha="left", color=INK)
     shown = [one for one in methods if not one["needs_all_data"]]
     for axes, (cost, label, linear, steps) in zip(figure.subplots(1, 2), COSTS, strict=True):
         axes.set_xscale("symlog", linthresh=linear)
@@ -45,7 +45,7 @@ def draw_frontier(figure: Figure, methods: Sequence[Mapping[str, Any]], heading:
         axes.set_xticks(ticks, [_size(tick) if cost == "kept_bytes" else f"{tick:g}" for tick in ticks])
         axes.set_xticks([], minor=True)
         axes.set_xlabel(label, color=INK)
-        axes.set_ylabel("AA, %", color=INK)
+        axes.set_ylabel(f"{measure}, %", color=INK)
     figure.draw_without_rendering()  # the layout decides where the points are
     for axes, (cost, *_) in zip(figure.axes, COSTS, strict=True):
         _name(axes, shown, cost)

@@ -1,5 +1,8 @@
 """Tables for the terminal."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from rich.table import Table
 from rich.text import Text
 
@@ -53,7 +56,18 @@ def verdict_lines(record: Record) -> list[str]:
         lines.insert(1, _so_far_line(summary))
     if memory.bytes:
         lines.append(f"kept of the past: {memory.nodes:,} nodes, {memory.edges:,} edges, {kept:.2f} MiB")
+    if summary.choices:
+        lines.append(f"chosen from training data: {chosen_text(summary.choices)}")
     return lines + [f"note: {remark}" for remark in summary.remarks]
+
+
+def chosen_text(choices: Mapping[str, Any]) -> str:
+    """What a learner has chosen, as a line."""
+
+    def shown(value: object) -> str:
+        return f"{value:g}" if isinstance(value, float) else str(value)
+
+    return ", ".join(f"{name} {shown(value)}" for name, value in choices.items())
 
 
 def both_protocols(summary: Summary) -> list[str]:

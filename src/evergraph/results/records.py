@@ -87,6 +87,8 @@ class SmallRecord(BaseModel):
     """When the run ended, in UTC; not in files of records."""
     batches: str | None = None
     """full or sampled, with their sizes; left out where full."""
+    choices: dict[str, Any] = {}
+    """What the learner chose from training data and used at the end, by name; left out where it chooses nothing."""
     projection: Projection | None = None
     """Test nodes in two dimensions, where somebody has asked for them."""
 
@@ -169,6 +171,8 @@ def _line(record: SmallRecord) -> str:
     values["data"].pop("fingerprint")
     if record.batches in (None, "full"):  # what a record says without it
         values.pop("batches")
+    if not record.choices:
+        values.pop("choices")
     if record.data.source is None:  # a data set with a name of its own
         values["data"].pop("source")
     if record.projection is not None:

@@ -117,6 +117,8 @@ class Summary(BaseModel):
     """Most resident memory of the process, in bytes; 0 where the platform does not say."""
     batches: str | None
     """full or sampled, with their sizes; null where nothing is trained, and unknown in runs of before."""
+    choices: dict[str, Any]
+    """What the learner chose from training data and used at the end, by name; empty where it chooses nothing."""
     remarks: list[str]
     """What a reader should know of data and run."""
 
@@ -146,6 +148,7 @@ def summarise(record: Record) -> Summary:
         memory=record.memory[-1],
         peak_bytes=record.peak_bytes,
         batches=None if record.batches is None else str(record.batches),
+        choices=record.choices[-1] if record.choices else {},
         remarks=[*record.data.remarks, *record.data.messages, *sampled_batches(record), *one_class_only(record)],
     )
 
@@ -220,7 +223,7 @@ def data_title(dataset: Mapping[str, Any], name: str) -> str:
     return f"{text}, derived features ({features})" if features else text
 
 
-NO_BACKBONE = ("analytic", "cat", "ncm", "slda", "tem")
+NO_BACKBONE = ("analytic", "analytic-small", "cat", "ncm", "slda", "tem")
 """Methods that do not use the backbone, whatever a run's settings say."""
 
 

@@ -177,6 +177,7 @@ def _learn_tasks(
                 peak_bytes=peak.bytes,
                 finished=datetime.now(UTC).isoformat(timespec="seconds"),
                 batches=None if plan is None else batch_record(plan),
+                choices=learner.choices(),
             )
         )
         store.save_task(index, tasks[-1], learner.state())
@@ -280,6 +281,7 @@ def make_record(config: RunConfig, stream: TaskStream, tasks: list[TaskRecord]) 
         peak_bytes=max(task.peak_bytes for task in tasks),
         finished=tasks[-1].finished,
         batches=tasks[-1].batches,
+        choices=[task.choices for task in tasks if task.choices],
     )
 
 

@@ -91,6 +91,8 @@ class TaskRecord(_Part):
     """When the task ended, in UTC."""
     batches: BatchRecord | None = None
     """How the task was trained; null where nothing is trained."""
+    choices: dict[str, Any] = {}
+    """What the learner chose from training data and predicts with, by name; most choose nothing."""
 
 
 class Record(_Part):
@@ -128,6 +130,8 @@ class Record(_Part):
     """When the run ended, in UTC."""
     batches: BatchRecord | None = None
     """How tasks were trained; null where nothing is trained, and in records of before, when all were full."""
+    choices: list[dict[str, Any]] = []
+    """What the learner chose from training data after each task, by name; empty where it chooses nothing."""
 
     @model_validator(mode="after")
     def _counts_fit(self) -> "Record":
