@@ -114,6 +114,16 @@ def test_forgotten_nodes_were_never_seen(views: list[TaskView]) -> None:
         learned([views[0]]).forget(views[1])
 
 
+def test_after_forgetting_in_the_whole_graph_it_predicts_as_if_the_nodes_had_never_been_learned() -> None:
+    views = views_of(block_stream(0.6, whole=True))
+    kept, gone = split(views[-1], 2)
+    one, other = (learned([*views[:-1], *last], width=64, anchors=1000) for last in ([kept, gone], [kept]))
+    assert one.choice.by == "anchors"
+    one.forget(gone)
+    assert one.choice == other.choice
+    assert_same_bits({"": one.logits(kept.graph)}, {"": other.logits(kept.graph)})
+
+
 def test_two_learners_that_merge_saw_both(views: list[TaskView]) -> None:
     one, other = learned(views[:1]), learned(views[1:])
     one.merge(other)

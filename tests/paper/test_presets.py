@@ -8,8 +8,11 @@ from evergraph.config import merged
 from evergraph.errors import ConfigError
 from evergraph.experiments.grid import read_experiment
 from evergraph.paper.presets import PRESETS
-from evergraph.runs.config import RunConfig
+from evergraph.results.groups import stat
+from evergraph.results.records import grouped, read_records
+from evergraph.runs.config import RunConfig, completed
 
+RESULTS = Path(__file__).parents[2] / "results"
 EXPERIMENT = Path(__file__).parents[2] / "experiments" / "as-published-amazon.toml"
 
 
@@ -28,6 +31,13 @@ def test_as_published_says_what_it_rests_on_and_leaves_the_data_set_open() -> No
     config = RunConfig.from_values(merged(preset.values, {"dataset": {"name": "sbm"}}))
     assert config.dataset.name == "sbm"
     assert config.changed()["method.topology_score"] == "misread"
+
+
+def test_the_note_has_the_figures_of_the_committed_runs() -> None:
+    runs = grouped(read_records(RESULTS / "as-published-amazon.json", completed), ("method.topology_score",))
+    for score in ("misread", "hps"):
+        assert len(runs[score,]) == 5
+        assert str(stat([run.aa for run in runs[score,]])) in PRESETS["as-published"].note
 
 
 def test_an_unknown_preset_lists_the_known_ones() -> None:

@@ -205,8 +205,13 @@ class Analytic(StatisticsLearner):
             yield codes[:, : max(n_new - part.start, 0)], task.train_labels[part]
 
     def forget(self, task: TaskView) -> None:
+        """As for all sums; a choice made on anchors is made again without the forgotten ones, in this graph."""
         super().forget(task)
-        self.anchors.remove(fingerprints(task.graph)[task.train])
+        hashes = fingerprints(task.graph)
+        self.anchors.remove(hashes[task.train])
+        rows, labels = self.anchors.find(hashes)
+        if self._chosen.place != NONE and len(rows) > len(self.anchors.hashes) / 2:
+            self._choose(self.features(task.graph, rows), labels)
 
     def merge(self, other: StatisticsLearner, places: NDArray[np.int64] | None = None) -> None:
         super().merge(other, places)

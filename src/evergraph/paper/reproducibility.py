@@ -207,17 +207,36 @@ STORAGES = {
 
 
 def storage_table(records: Records) -> str:
-    """Rows: what is kept of a replayed node; columns: how nodes are chosen; AA in the whole graph."""
-    groups = grouped_by(records, lambda run: (setting(run, "method.storage"), _selection(run)))
+    """Rows: what is kept of a replayed node; columns: how nodes are chosen; AA tested both ways, and the bytes."""
+    groups = grouped_by(records, lambda run: (_storage(run), _selection(run)))
     selections = sorted({selection for _, selection in groups}, key=lambda name: (name == BY_DEGREE, name))
 
     def row(storage: str) -> Iterator[str]:
         for selection in selections:
             runs = groups.get((storage, selection), [])
-            yield f"{stat([run.aa for run in runs])} ({len(runs)})" if runs else "–"
+            kept = statistics.mean(run.memory.bytes for run in runs) / 1e6 if runs else 0.0
+            yield f"{both_tests(runs)}; {kept:.2f} MB" if runs else "–"
 
     rows = [[f"`{storage}`: {meaning}", *row(storage)] for storage, meaning in STORAGES.items()]
-    return markdown_table(["global AA, % (seeds)", *selections], rows)
+    seeds = sorted({len(runs) for runs in groups.values()})
+    heading = f"global (local) AA, %; kept; {' or '.join(map(str, seeds))} seeds"
+    return markdown_table([heading, *selections], rows)
+
+
+def both_tests(records: Records) -> str:
+    """AA of runs tested in the whole graph, in brackets in the graphs of the tasks."""
+    found = [(run.aa_global, run.aa_local) for run in records if None not in (run.aa_global, run.aa_local)]
+    if len(found) < len(records) or not found:
+        return "–"
+    whole, local = (str(stat([float(value or 0.0) for value in values])) for values in zip(*found, strict=True))
+    return f"{whole} ({local})"
+
+
+def _storage(record: SmallRecord) -> str | None:
+    """What a run keeps of a replayed node: in records from before there was a choice, the method's default."""
+    found = setting(record, "method.storage")
+    default = getattr(METHODS[record.config["method"]["name"]].config(), "storage", None)
+    return found if found is not None or default is None else str(default.value)
 
 
 BY_DEGREE = "by degree"
@@ -238,14 +257,47 @@ def inductive_table(records: Records) -> str:
 
 
 def frontier_table(records: Records) -> str:
-    """Methods and settings by the bytes that they keep; local AA."""
+    """Methods and settings by the bytes that they keep; local AA in task graphs, global AA in the whole graph."""
     groups = grouped_by(records, _named_settings)
     rows = []
     for name, runs in groups.items():
         megabytes = statistics.mean(run.memory.bytes for run in runs) / 1e6
-        rows.append((megabytes, [f"{megabytes:.2f}", name, f"{stat([run.aa for run in runs])} ({len(runs)})"]))
+        cells = []
+        for whole in (False, True):
+            some = [run for run in runs if bool(setting(run, "stream.inter_task_edges")) is whole]
+            cells.append(f"{stat([run.aa for run in some])} ({len(some)})" if some else "–")
+        rows.append((megabytes, [f"{megabytes:.2f}", name, *cells]))
     return markdown_table(
-        ["kept of the past, MB", "method", "local AA, % (seeds)"], [row for _, row in sorted(rows)]
+        ["kept of the past, MB", "method", "local AA, % (seeds)", "global AA, % (seeds)"],
+        [row for _, row in sorted(rows)],
+    )
+
+
+def fall_table(path: Path) -> str:
+    """Rows: methods; columns: learned in task graphs or in the whole graph, each tested both ways.
+
+    path: the runs in task graphs; those in the whole graph are in whole-amazon.json and storage-amazon.json.
+    """
+    alone = read_records(path, completed)
+    beside = [
+        read_records(path.with_name(f"{name}.json"), completed) for name in ("whole-amazon", "storage-amazon")
+    ]
+    seeds = {setting(run, "seeds.init") for run in alone}
+
+    def kinds(records: Records) -> dict[tuple[str, str | None], list[SmallRecord]]:
+        of_seeds = [run for run in records if setting(run, "seeds.init") in seeds]
+        return grouped_by(of_seeds, lambda run: (_selection(run), _storage(run)))
+
+    own, whole, stored = kinds(alone), kinds(beside[0]), kinds(beside[1])
+    rows = []
+    for (method, storage), runs in own.items():
+        other = whole.get((method, storage)) or stored.get((method, storage), [])
+        name = f"{method}, storage={storage}" if storage == "ids" else method
+        rows.append((name, runs, other))
+    rows.sort(key=lambda row: -statistics.mean(run.aa_global or 0.0 for run in row[1]))
+    cells = [[name, both_tests(runs), both_tests(other) if other else "–"] for name, runs, other in rows]
+    return markdown_table(
+        [f"global (local) AA, %; {len(seeds)} seeds", "learned in task graphs", "learned in the whole graph"], cells
     )
 
 
@@ -285,6 +337,7 @@ TABLES: dict[str, Block] = {
     "storage-amazon": Block("storage-amazon", of_records(storage_table), WHOLE_GRAPH),
     "frontier-amazon": Block("frontier-amazon", of_records(frontier_table), WHOLE_GRAPH),
     "frontier-cora": Block("frontier-cora", of_records(frontier_table), WHOLE_GRAPH),
+    "fall-amazon": Block("fall-amazon", fall_table, WHOLE_GRAPH),
     "inductive-amazon": Block("inductive-amazon", of_records(inductive_table), WHOLE_GRAPH),
 }
 
