@@ -8,7 +8,7 @@ import torch
 from evergraph.methods import METHODS
 from evergraph.results.groups import data_sets
 from evergraph.results.load import read_results
-from evergraph.results.summary import NO_BACKBONE, backbone_of, data_title
+from evergraph.results.summary import NO_BACKBONE, backbone_of, data_title, derived_ahead
 from evergraph.runs.build import make_learner
 from evergraph.watch import Watch
 from helpers import quick_config, stream_of, tiny_graph
@@ -58,3 +58,18 @@ def test_only_methods_without_a_backbone_are_one_chart(tmp_path: Any) -> None:
 def test_a_file_is_named_with_its_folder(name: str, shown: str) -> None:
     assert data_title({"name": name}, "edges") == shown
     assert data_title({"name": "digits"}, "digits") == "digits"
+
+
+@pytest.mark.parametrize(
+    ("dataset", "stream", "wanted"),
+    [
+        ({"name": "patents"}, {"arrival": "time"}, True),
+        ({"name": "digits", "features": "degree"}, {"inductive": True}, True),
+        ({"name": "digits", "features": "degree"}, {}, False),
+        ({"name": "digits"}, {"arrival": "blurry", "inductive": True}, False),
+    ],
+)
+def test_derived_features_that_know_later_edges_are_told(
+    dataset: dict[str, Any], stream: dict[str, Any], wanted: bool
+) -> None:
+    assert bool(derived_ahead({"dataset": dataset, "stream": stream})) is wanted

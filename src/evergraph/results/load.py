@@ -13,7 +13,7 @@ from evergraph.config import flattened
 from evergraph.data.datasets import is_path
 from evergraph.errors import StoreError
 from evergraph.results.records import Complete, SmallRecord, read_records, small_record
-from evergraph.results.summary import SoFar, data_title
+from evergraph.results.summary import SoFar, data_title, derived_ahead
 from evergraph.runs.metrics import accuracy_curve
 from evergraph.runs.store import RunStore
 
@@ -59,7 +59,8 @@ class Result:
     @property
     def remarks(self) -> tuple[str, ...]:
         sampled = [f"trained in {self.sampled}, not in full batches"] if self.sampled else []
-        return *self.record.data.remarks, *self.record.data.messages, *sampled
+        ahead = derived_ahead(self.record.config)
+        return *self.record.data.remarks, *self.record.data.messages, *ahead, *sampled
 
     @cached_property
     def title(self) -> str:

@@ -149,8 +149,23 @@ def summarise(record: Record) -> Summary:
         peak_bytes=record.peak_bytes,
         batches=None if record.batches is None else str(record.batches),
         choices=record.choices[-1] if record.choices else {},
-        remarks=[*record.data.remarks, *record.data.messages, *sampled_batches(record), *one_class_only(record)],
+        remarks=[
+            *record.data.remarks,
+            *record.data.messages,
+            *derived_ahead(record.config),
+            *sampled_batches(record),
+            *one_class_only(record),
+        ],
     )
+
+
+def derived_ahead(config: Mapping[str, Any]) -> list[str]:
+    """A remark where derived features know edges that learners are not to know yet."""
+    dataset, stream = config["dataset"], config.get("stream", {})
+    hidden = stream.get("inductive") or stream.get("arrival", "classes") != "classes"
+    if not hidden or not (dataset.get("features") or derived_features(str(dataset["name"]))):
+        return []
+    return ["features are derived from the whole graph, so they know edges that arrive later"]
 
 
 def sampled_batches(record: Record) -> list[str]:
