@@ -49,7 +49,7 @@ def test_the_picture_of_the_demo_is_drawn_from_runs(tmp_path: Path, monkeypatch:
     assert width > 2 * height > 400
 
 
-WHOLE = [ROOT / "results" / f"whole-{name}.json" for name in ("digits", "amazon", "coauthor", "cora")]
+WHOLE = [ROOT / "results" / f"whole-{name}.json" for name in ("digits", "amazon", "coauthor", "cora", "arxiv")]
 
 
 def test_the_tables_of_the_whole_graph_agree_with_the_records() -> None:
