@@ -38,7 +38,9 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.mark.parametrize(("link", "holds"), [("other.md#there", True), ("no-page.md", False), ("other.md#x", False)])
+@pytest.mark.parametrize(
+    ("link", "holds"), [("other.md#there", True), ("no-page.md", False), ("other.md#x", False)]
+)
 def test_a_broken_link_fails(tmp_path: Path, link: str, holds: bool) -> None:
     checkout = tmp_path / "checkout"
     (checkout / "docs").mkdir(parents=True)
