@@ -1,5 +1,5 @@
 # %% [markdown]
-# # What FTF-ER keeps of a class, and why random does better
+# # What FTF-ER keeps of a class, and what random keeps
 #
 # FTF-ER replays the nodes of each class with the highest score: a large gradient (GraNd) and a high Hodge
 # potential. Here the kept nodes are drawn, beside as many random ones, with the package's own scores and

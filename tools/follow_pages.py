@@ -28,7 +28,7 @@ PROGRESS = re.compile(r"^task \d+/\d+\n|^.*\r|[ ]+$", flags=re.MULTILINE)
 """What a terminal shows in another way or not at all."""
 
 NUMBER = re.compile(r"-?\d[\d,]*(?:\.\d+)?(?:e-?\d+)?")
-SECONDS = re.compile(r"\d[\d.]* (?=s\b|seconds\b|[KMG]i?B\b)")
+SECONDS = re.compile(r"\d[\d.,]* (?=s\b|seconds\b|bytes\b|[KMG]i?B\b)")
 
 
 class PageError(Exception):
@@ -129,7 +129,7 @@ def _other_command(line: str) -> tuple[int, str]:
 def differences(shown: str, printed: str) -> list[str]:
     """The first line in which a page and the truth differ, if any; a line `...` stands for any lines.
 
-    Words and whole numbers must be the same. Decimals may differ by 5, since processors round differently; seconds
+    Words and whole numbers must be the same. Decimals may differ by 1, since processors round differently; seconds
     and bytes may be any.
     """
     left = _without_seconds(printed)
@@ -168,7 +168,7 @@ def same_line(shown: str, printed: str) -> bool:
 def _close(one: str, other: str) -> bool:
     if "." not in one and "." not in other:
         return one == other
-    return abs(float(one.replace(",", "")) - float(other.replace(",", ""))) <= 5
+    return abs(float(one.replace(",", "")) - float(other.replace(",", ""))) <= 1
 
 
 def written(page: Path, folder: Path) -> str:

@@ -50,7 +50,7 @@ def with_links_of_the_site(markdown: str, source: str, place: str) -> str:
             return found[0]
         path, mark, anchor = found["target"].partition("#")
         there = normpath(join(dirname(source), path))
-        if (ROOT / there).is_dir():
+        if (ROOT / there / "README.md").is_file():
             there = f"{there}/README.md"
         if there in PLACES:
             target = PLACES[there]

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from evergraph.cli.console import STDOUT
 from evergraph.cli.reproduce import make_request
 from evergraph.errors import ConfigError
 from evergraph.paper.targets import TARGETS
@@ -38,6 +39,13 @@ def test_the_table_is_printed_and_marked_as_fast(call: Call, tmp_path: Path) -> 
     assert "(fast: 30 epochs instead of 200)" in " ".join(answer.out.split())
     assert "ftf-er-prob" in answer.out
     assert "written: " in answer.out
+
+
+def test_methods_can_be_told_apart_in_a_narrow_terminal(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(STDOUT, "width", 80)
+    records = Path(__file__).parents[2] / "results" / "methods-amazon.json"
+    shown = call("reproduce", "table2", "--dataset", "amazon-computers", "--from", records).out
+    assert all(f"│ {name} " in shown for name in ("er-gnn-mf", "er-gnn-cm", "ftf-er-det", "ftf-er-prob"))
 
 
 def test_embeddings_are_projected(call: Call, tmp_path: Path) -> None:

@@ -133,7 +133,7 @@ def test_all_methods_in_one_table(call: Call, tmp_path: Path) -> None:
     assert answer.code == 0
     assert all(name in answer.out for name in METHODS)
     assert all(
-        heading in answer.out for heading in ("AA, %", "AF, %", "local AA", "global AA", "time, s", "kept, MiB")
+        heading in answer.out for heading in ("AA, %", "AF, %", "local AA", "global AA", "time, s", "kept, MB")
     )
 
 

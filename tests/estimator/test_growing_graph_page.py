@@ -24,7 +24,8 @@ TRAIN = np.random.default_rng(0).random(GRAPH.n_nodes) < 0.7
 
 
 def blocks(language: str, page: str = PAGE) -> list[str]:
-    return re.findall(rf"```{language}\n(.*?)```", page, flags=re.S)
+    """Its blocks; a line that ends with a backslash is one with the next."""
+    return re.findall(rf"```{language}\n(.*?)```", re.sub(r"\\\n\s*", "", page), flags=re.S)
 
 
 @pytest.fixture

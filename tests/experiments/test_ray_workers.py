@@ -2,6 +2,8 @@
 
 import json
 import os
+import re
+import shlex
 import signal
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -23,6 +25,8 @@ from evergraph.runs.config import RunConfig
 from evergraph.runs.execute import run
 from evergraph.workers import working
 from served import served
+
+TUTORIAL = Path(__file__).parents[2] / "docs" / "tutorials" / "clusters.md"
 
 pytestmark = pytest.mark.skipif(
     find_spec("ray") is None, reason='Ray is not here; pip install "evergraph[ray]" brings it'
@@ -162,6 +166,27 @@ def test_the_commands_of_the_documentation_share_a_folder(
     assert found[0]["classes"] == found[1]["classes"]
     assert run_main(["run", "--dataset", f"{graph}/", "--executor", "ray", "--ray-address", address]) == 2
     assert "--scratch, a folder that every node reaches" in " ".join(capsys.readouterr().err.split())
+
+
+def test_the_local_command_of_the_tutorial_gives_the_bits_of_one_process(
+    address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Tables, conversion and command are those of docs/tutorials/clusters.md; only the address is added."""
+    page = TUTORIAL.read_text(encoding="utf-8").replace("\\\n", " ")
+    (make,) = re.findall(r'title="make_large.py"\n(.*?)^```', page, flags=re.DOTALL | re.MULTILINE)
+    (convert,) = re.findall(r"^evergraph (data convert .*)$", page, flags=re.MULTILINE)
+    (shared,) = re.findall(r"^evergraph (run .* --executor ray(?! --ray-address).*)$", page, flags=re.MULTILINE)
+    monkeypatch.chdir(tmp_path)
+    exec(compile(make, "make_large.py", "exec"), {})
+    assert run_main(shlex.split(convert)) == 0
+    more = ["--set", "method.width=64"]
+    assert run_main([*shlex.split(shared), *more, "--ray-address", address, "--scratch", str(tmp_path)]) == 0
+    assert run_main([*shlex.split(shared.partition(" --executor")[0]), *more, "--out", "alone"]) == 0
+    alone, on_ray = (
+        [json.loads(path.read_text())["correct"] for path in (tmp_path / name).glob("*/record.json")]
+        for name in ("alone", "on-ray")
+    )
+    assert alone == on_ray != []
 
 
 def test_nodes_that_share_no_file_system_bring_the_graph_and_what_others_propagated(

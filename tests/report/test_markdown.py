@@ -39,10 +39,19 @@ def test_several_data_sets_are_seen_at_a_glance(tmp_path: Path) -> None:
     ]
 
 
-def test_the_suffix_of_the_file_decides(tmp_path: Path) -> None:
+def test_another_code_of_a_plug_in_is_another_row(tmp_path: Path) -> None:
+    versions = [{"evergraph": "0.1.0", "method ssm": f"mine.py, code {digest}"} for digest in ("0b90", "1c12")]
+    runs = [small("ssm", 70.0, versions=one) for one in versions]
+    text = markdown(data_sets(read_results([write(tmp_path / "r.json", *runs)])[0]))
+    assert "| `ssm` source mine.py, code 0b90 |" in text
+
+
+def test_the_suffix_of_the_file_decides(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     records = write(tmp_path / "r.json", small("ssm", 70.0))
     assert run_main(["report", str(records), "--out", str(tmp_path / "t.md")]) == 0
-    assert (tmp_path / "t.md").read_text(encoding="utf-8").startswith("### amazon-computers")
+    text = (tmp_path / "t.md").read_text(encoding="utf-8")
+    assert text.startswith("### amazon-computers")
+    assert capsys.readouterr().out.endswith(f"t.md: 1 run, {len(text.encode())} bytes\n")
 
 
 def test_another_suffix_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -186,12 +186,12 @@ def test_the_verdict_names_measures_costs_and_remarks() -> None:
     text = "\n".join(verdict_lines(finished()))
     assert "AA 66.67 %   AF -50.00 %" in text
     assert "train 8.0 s" in text
-    assert "300 MiB" in text
+    assert "315 MB" in text
     assert "note: a remark" in text
     assert "kept of the past" not in text
     kept = {"nodes": 1200, "edges": 8, "floats": 0, "bytes": 2**20, "parameters": 0}
     text = "\n".join(verdict_lines(finished(memory=[kept] * 3)))
-    assert "kept of the past: 1,200 nodes, 8 edges, 1.00 MiB" in text
+    assert "kept of the past: 1,200 nodes, 8 edges, 1.05 MB" in text
 
 
 @pytest.mark.parametrize("tasks", [1, 3, 30])

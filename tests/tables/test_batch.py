@@ -150,6 +150,8 @@ def test_an_unknown_end_names_file_line_and_what_to_do(tmp_path: Path) -> None:
         "edges.csv line 4 must have a target from nodes.csv, got 'dora' instead; add the node, also one of an "
         "earlier file, or remove the edge (2 such edges)"
     )
+    with pytest.raises(DataError, match=r"\(1 such edge\)$"):
+        batch(tmp_path, edges=EDGES + "cleo,dora\nann,cleo\n")
 
 
 def test_no_edges_are_an_empty_graph(tmp_path: Path) -> None:

@@ -72,7 +72,7 @@ def print_steps(steps: Sequence["Step"]) -> None:
     from rich.table import Table
 
     table = Table(title="steps", title_justify="left")
-    for name in ("step", "nodes", "learned", "kept aside", "classes", "right, %", "MiB", "seconds"):
+    for name in ("step", "nodes", "learned", "kept aside", "classes", "right, %", "MB", "seconds"):
         table.add_column(name, justify="left" if name in ("step", "classes") else "right")
     for index, step in enumerate(steps, start=1):
         classes = f"{len(step.new_classes)} new, {len(step.returning_classes)} again"
@@ -83,7 +83,7 @@ def print_steps(steps: Sequence["Step"]) -> None:
             f"{step.held_out:,}",
             classes if step.kind != "forget" else "",
             "–" if step.accuracy is None else f"{100 * step.accuracy:.1f}",
-            f"{step.bytes / 2**20:.1f}",
+            f"{step.bytes / 1e6:.1f}",
             f"{step.seconds:.1f}",
         )
     STDOUT.print(table, markup=False)

@@ -120,12 +120,12 @@ def _print(candidates: "list[Candidate]", choice: "Candidate | None", *, returni
 
     table = Table("method", title="validation nodes, whole graph, no task id", title_justify="left")
     judged = (f"{AREA}, %",) if returning else ()
-    for heading in (*judged, "AA, %", "AF, %", "kept of the past, MiB", "time, s"):
+    for heading in (*judged, "AA, %", "AF, %", "kept of the past, MB", "time, s"):
         table.add_column(heading, justify="right")
     for one in sorted(candidates, key=lambda one: -one.judged):
         name = f"{one.method} (needs all data)" if one.needs_all_data else one.method
         first = (f"{one.judged:.1f}",) if returning else ()
-        cells = (*first, f"{one.aa:.1f}", f"{one.af:.1f}", f"{one.kept_bytes / 2**20:.2f}", f"{one.seconds:.1f}")
+        cells = (*first, f"{one.aa:.1f}", f"{one.af:.1f}", f"{one.kept_bytes / 1e6:.2f}", f"{one.seconds:.1f}")
         table.add_row(name, *cells, style="bold" if one is choice else None)
     STDOUT.print(table)
     if choice is not None:

@@ -45,8 +45,12 @@ def report_command(
         return
     for message in notes:
         note(message)
-    line = f"{out}: {counted(len(found), 'run')}, {size / 2**10:.0f} KiB"
+    line = f"{out}: {counted(len(found), 'run')}, {_bytes(size)}"
     STDOUT.print(line, markup=False, highlight=False, soft_wrap=True)
+
+
+def _bytes(size: int) -> str:
+    return counted(size, "byte") if size < 2**10 else f"{size / 2**10:.0f} KiB"
 
 
 def published_results() -> "PublishedResults | None":

@@ -329,11 +329,11 @@ class ContinualClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if self._is_new:
             return f"<{text}, nothing learned>"
         learned = self._learned
-        size = learned.nbytes / 2**20
+        size = learned.nbytes / 1e6
         changed = self._changed()
         return (
             f"<{text}, {len(learned.classes)} classes, {len(learned.ledger):,} nodes learned in "
-            f"{learned.batches} batches, {size:.1f} MiB"
+            f"{learned.batches} batch{'' if learned.batches == 1 else 'es'}, {size:.1f} MB"
             f"{', changed since it has learned: ' + ', '.join(changed) if changed else ''}>"
         )
 

@@ -8,7 +8,7 @@ from evergraph.paper.exhibit import Exhibit
 from evergraph.paper.plots import bars, dots
 from evergraph.paper.target_runs import NOTHING, TargetRuns, numbers_of, text
 from evergraph.paper.targets import Row
-from evergraph.results.groups import Stat
+from evergraph.results.groups import MB, Stat
 from evergraph.results.validation import best_on_validation
 
 
@@ -120,7 +120,7 @@ def _variants(
 def cost_table(target_runs: TargetRuns) -> Exhibit:
     """Memory and time of replay methods."""
     rows, numbers = [], []
-    series: dict[str, dict[str, float]] = {"AA, %": {}, "kept, MiB": {}, "time, s": {}}
+    series: dict[str, dict[str, float]] = {"AA, %": {}, "kept, MB": {}, "time, s": {}}
     for row, backbone, label in target_runs.cases:
         choice = target_runs.choice(row, backbone)
         if choice is None:
@@ -128,12 +128,13 @@ def cost_table(target_runs: TargetRuns) -> Exhibit:
             continue
         aa, kept, nodes, peak = (choice.group.stat(name) for name in ("aa", "kept", "nodes", "peak"))
         time = choice.group.total_seconds
-        rows.append([label, str(aa), kept.text(2), f"{time:.1f}", *_paper_cost(row, target_runs)])
+        shown = Stat(kept.mean * MB, None if kept.std is None else kept.std * MB)
+        rows.append([label, str(aa), shown.text(2), f"{time:.1f}", *_paper_cost(row, target_runs)])
         costs = {"kept_mib": kept.mean, "kept_nodes": nodes.mean, "seconds": time, "peak_mib": peak.mean}
         numbers.append(numbers_of(row.label, backbone, choice) | costs)
-        for name, value in zip(series, (aa.mean, kept.mean, time), strict=True):
+        for name, value in zip(series, (aa.mean, shown.mean, time), strict=True):
             series[name][label] = value
-    header = ["method", "AA, %", "kept, MiB", "time, s", "paper: AA, %", "buffer, MB", "time, s"]
+    header = ["method", "AA, %", "kept, MB", "time, s", "paper: AA, %", "buffer, MB", "time, s"]
     notes = [
         "time: all tasks without loading the data, one thread, median over seeds (runs may have shared the "
         "machine with others); the paper's machine is another, so times compare within a column only",

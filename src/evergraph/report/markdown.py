@@ -4,7 +4,7 @@ import re
 import statistics
 from collections.abc import Sequence
 
-from evergraph.results.groups import BOUNDS, DataSet, Group, Stat, best_of_methods, learning_time
+from evergraph.results.groups import BOUNDS, MB, DataSet, Group, Stat, best_of_methods, learning_time
 
 HEADINGS = ("method", "AA global, %", "AA local, %", "AF, %", "kept of the past, MB")
 SO_FAR = {
@@ -113,7 +113,7 @@ def _line(cells: Sequence[str]) -> str:
 
 
 def _kept(group: Group) -> str:
-    return "all data" if group.method in BOUNDS else f"{group.stat('kept').mean * 2**20 / 1e6:.2f} MB"
+    return "all data" if group.method in BOUNDS else f"{group.stat('kept').mean * MB:.2f} MB"
 
 
 def _text(value: Stat | None) -> str:

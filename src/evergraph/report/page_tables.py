@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from evergraph.results.by_test import Test, classes_return, forgetting, known_tests, main_measure, own_test
-from evergraph.results.groups import BOUNDS, DataSet, Group, Stat, how_chosen, learning_time
+from evergraph.results.groups import BOUNDS, MB, DataSet, Group, Stat, how_chosen, learning_time
 from evergraph.results.published import PublishedResults
 
 SO_FAR = {"area_plain": "All nodes so far, area", "forgetting": "Forgetting from best"}
@@ -161,7 +161,7 @@ def cost_table(data: DataSet) -> Table:
     longest = max(group.total_seconds for group in data.groups) or 1.0
     headings = [Heading("Time, s"), Heading("By phase", "bars")]
     headings += [Heading(f"{phase}, s") for phase in phases]
-    headings += [Heading("Kept nodes"), Heading("Kept edges"), Heading("Kept, MiB"), Heading("Peak, MiB")]
+    headings += [Heading("Kept nodes"), Heading("Kept edges"), Heading("Kept, MB"), Heading("Peak, MB")]
     rows = []
     for at, group in sorted(enumerate(data.groups), key=lambda entry: -entry[1].total_seconds):
         seconds = {phase: group.seconds(phase) for phase in phases}
@@ -173,6 +173,6 @@ def cost_table(data: DataSet) -> Table:
             number(Stat(value, None), 2) if value else Cell("0", 0.0, "num none") for value in seconds.values()
         ]
         cells += [Cell(f"{nodes:,.0f}", nodes), Cell(f"{edges:,.0f}", edges)]
-        cells += [number(Stat(kept, None), 2), number(Stat(peak, None), 0)]
+        cells += [number(Stat(kept * MB, None), 2), number(Stat(peak * MB, None), 0)]
         rows.append(_row(at, group, data, cells))
     return Table(f"Cost on {data.title}", headings, rows, phases=phases)

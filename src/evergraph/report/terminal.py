@@ -45,17 +45,17 @@ def verdict_lines(record: Record) -> list[str]:
     """AA, AF and the costs of a run in a few lines."""
     summary = summarise(record)
     seconds = ", ".join(f"{phase} {value:.1f} s" for phase, value in summary.seconds.items())
-    memory, kept = summary.memory, summary.memory.bytes / 2**20
+    memory, kept = summary.memory, summary.memory.bytes / 1e6
     lines = [
         f"AA {summary.aa:.2f} %   AF {summary.af:.2f} %   (class-balanced, test, protocol {summary.protocol})",
         *both_protocols(summary),
         f"plain accuracy: AA {summary.plain.aa:.2f} %   validation: AA {summary.val.aa:.2f} %",
-        f"time: {seconds}; peak memory {summary.peak_bytes / 2**20:.0f} MiB",
+        f"time: {seconds}; peak memory {summary.peak_bytes / 1e6:.0f} MB",
     ]
     if record.classes_return:
         lines.insert(1, _so_far_line(summary))
     if memory.bytes:
-        lines.append(f"kept of the past: {memory.nodes:,} nodes, {memory.edges:,} edges, {kept:.2f} MiB")
+        lines.append(f"kept of the past: {memory.nodes:,} nodes, {memory.edges:,} edges, {kept:.2f} MB")
     if summary.choices:
         lines.append(f"chosen from training data: {chosen_text(summary.choices)}")
     return lines + [f"note: {remark}" for remark in summary.remarks]
@@ -104,7 +104,7 @@ def comparison_table(records: list[Record]) -> Table:
     heading = " · ".join(part for part in parts if part)
     table = Table(title=heading, title_justify="left")
     table.add_column("method", no_wrap=True)
-    for name in ("AA, %", "AF, %", "local AA", "global AA", "time, s", "kept, MiB"):
+    for name in ("AA, %", "AF, %", "local AA", "global AA", "time, s", "kept, MB"):
         table.add_column(name, justify="right")
     for record in records:
         summary = summarise(record)
@@ -115,6 +115,6 @@ def comparison_table(records: list[Record]) -> Table:
             shown(summary.aa_local),
             shown(summary.aa_global),
             f"{sum(value for phase, value in summary.seconds.items() if phase != 'load'):.1f}",
-            f"{summary.memory.bytes / 2**20:.2f}",
+            f"{summary.memory.bytes / 1e6:.2f}",
         )
     return table

@@ -20,6 +20,10 @@ USUAL = 0.75
 """A value that at least this share of the rows has is left out of their labels."""
 
 
+MB = 2**20 / 1e6
+"""Measures of memory are in units of 2**20 bytes; people see MB."""
+
+
 @dataclass(frozen=True)
 class Stat:
     """Mean and sample standard deviation over seeds; None for a single seed."""

@@ -43,7 +43,7 @@ class Result:
     @cached_property
     def setup(self) -> dict[str, Any]:
         """All settings except seeds and threads, the code of plug-ins, and whether batches were sampled."""
-        plugins = {f"{key}.code": value for key, value in self.record.versions.items() if ", code " in value}
+        plugins = {f"{key}.source": value for key, value in self.record.versions.items() if ", code " in value}
         settings = {key: value for key, value in self.settings.items() if not key.startswith(NOT_THE_SETUP)}
         return {**settings, **plugins, **({"train.batches": self.sampled} if self.sampled else {})}
 

@@ -48,7 +48,7 @@ def unknown_end(place: str, column: str, nodes: str, node: object, count: int) -
     """The error about an edge to a node that the table of nodes does not have."""
     return DataError(
         f"{place} must have a {column} from {nodes}, got {node!r} instead; add the "
-        f"node, also one of an earlier file, or remove the edge ({count:,} such edges)"
+        f"node, also one of an earlier file, or remove the edge ({count:,} such edge{'' if count == 1 else 's'})"
     )
 
 
