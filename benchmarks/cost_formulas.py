@@ -19,8 +19,10 @@ from evergraph.methods.statistics_learner import PORTION
 FEATURES: int = cost_units.FEATURES
 WIDTH: int = cost_units.WIDTH
 SETS, HOPS = len(AUTO), 2
-NODE_BYTES = 100
-"""Vectors of the size of the nodes in `learn` and `predict`: ids, labels, split, hashes, degrees, answers."""
+NODE_BYTES = 130
+"""Vectors of the size of the nodes in `run` and `learn`: ids, labels, split, hashes, degrees."""
+ANSWER_BYTES = 60
+"""The same in `predict`: ids, labels, degrees, answers."""
 POTENTIAL_BYTES = 160
 """The same for the Hodge potential."""
 EDGE_BYTES, CELL_BYTES = 192, 240
@@ -163,7 +165,13 @@ def costs(shape: Shape, units: Units, iterations: int | None = None) -> list[Cos
             added,
         ),
         Cost("fit", lasting + graph + fit + 12 * sums, 0, 0, units.fit),
-        Cost("predict", lasting + graph + fit, (HOPS + 1) * shape.hop, 60 * n, units.predict_row * n),
+        Cost(
+            "predict",
+            program + ANSWER_BYTES * n + graph + fit,
+            (HOPS + 1) * shape.hop,
+            60 * n,
+            units.predict_row * n,
+        ),
         Cost(
             "potential",
             program + POTENTIAL_BYTES * n,

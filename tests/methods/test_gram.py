@@ -1,5 +1,6 @@
 """Gram matrices: bytes, floats and the plain product have the same bits; a wrong product of bytes is noticed."""
 
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -86,3 +87,14 @@ def test_a_processor_that_refuses_bytes_gets_floats(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(gram, "_product_of_bytes", refuses)
     assert not gram._bytes_are_faster()
     gram._bytes_are_faster.cache_clear()
+
+
+def test_what_waits_for_a_busy_processor_is_not_slower() -> None:
+    def works() -> None:
+        np.linalg.norm(np.ones((400, 400)), 2)
+
+    def waits() -> None:
+        time.sleep(0.05)
+
+    waited, worked = gram._seconds([waits, works])
+    assert waited < worked

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import torch
 from scipy import sparse
 
 from evergraph.data.graph import Graph, make_graph
@@ -102,3 +103,14 @@ def test_codes_of_a_row_do_not_depend_on_the_rows_beside_it(sparse_features: boo
         rows = rng.permutation(2600)[:size]
         assert np.array_equal(map_(graph, rows), every[:, rows]), size
     assert np.array_equal(map_.only(1)(graph, rows)[0], every[1, rows])
+
+
+@pytest.mark.parametrize("sparse_features", [False, True])
+def test_fingerprints_in_blocks_are_those_at_once(sparse_features: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    graph = tiny_graph((30, 30), width=40, sparse_features=sparse_features)
+    every = fingerprints(graph)
+    monkeypatch.setattr("evergraph.data.on_disk.features.block_rows", lambda *_: 7)
+    monkeypatch.setattr(hop_features, "SMALL", 1)
+    monkeypatch.setattr(torch, "get_num_threads", lambda: 3)
+    assert np.array_equal(fingerprints(graph), every)
+    assert np.array_equal(every, hop_features._row_hashes(sparse.csr_array(graph.features)))

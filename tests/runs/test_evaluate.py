@@ -4,11 +4,15 @@ import numpy as np
 import pytest
 import torch
 
-from evergraph.data.stream import Protocol
+from evergraph.budget import LEAST, memory_budget
+from evergraph.data.stream import Protocol, TaskStream
+from evergraph.methods import statistics_learner
+from evergraph.methods.statistics_learner import StatisticsLearner
 from evergraph.runs.build import make_learner
 from evergraph.runs.evaluate import Evaluator, totals
 from evergraph.testing.samples import COMING_BACK
-from helpers import copied, learn_tasks, learned, quick_config, stream_of, tiny_graph
+from evergraph.watch import Watch
+from helpers import copied, learn_tasks, learned, quick_config, run_config, stream_of, tiny_graph
 
 
 @pytest.mark.parametrize("setting", ["class-il", "task-il"])
@@ -84,3 +88,25 @@ def test_where_classes_come_back_nodes_are_counted_by_task_and_class(kind: str, 
         assert found.val.tolist() == list(val.values())
         assert found.test.tolist() == list(test.values())
     assert totals(stream)[1].sum() == sum(len(split[2]) for split in stream.splits)
+
+
+def test_what_is_kept_of_local_tests_stays_within_the_budget(
+    digits_stream: TaskStream, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    learner = make_learner(run_config(method={"name": "analytic", "width": 256}), digits_stream.graph.n_features)
+    assert isinstance(learner, StatisticsLearner)
+    learner.learn(digits_stream.views(0, with_past=False)[-1], (), Watch())
+    rows = np.concatenate([digits_stream[0].val, digits_stream[0].test])
+    size = len(learner.features.hops) * 256 * len(rows)
+    share = -(-LEAST // size)
+    monkeypatch.setattr(statistics_learner, "KEPT", share - 1)  # once, not twice
+    with memory_budget(LEAST):
+        ask = [learner.outputs(digits_stream[0].graph, rows) for _ in range(3)]
+        held = learner._held.bytes
+        wanted, found, again = (one() for one in ask)
+        ask.clear()
+    assert held == size
+    assert learner._held.bytes == 0
+    torch.testing.assert_close(found, wanted, rtol=0, atol=1e-4)
+    assert torch.equal(found, again)
+    assert torch.equal(found.argmax(dim=1), wanted.argmax(dim=1))

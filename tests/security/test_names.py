@@ -15,6 +15,7 @@ from matplotlib.figure import Figure
 from evergraph.cli.console import PlainConsole
 from evergraph.cli.predict import _write_rows
 from evergraph.data.datasets import DatasetConfig
+from evergraph.estimator.classifier import Answer
 from evergraph.paper.exhibit import Exhibit
 from evergraph.report.markdown import code, escaped, markdown
 from evergraph.report.page import page
@@ -160,5 +161,6 @@ def test_ids_are_written_to_csv_as_they_are() -> None:
     one = np.ones(len(ids))
     file = io.StringIO()
     batch: Any = SimpleNamespace(ids=ids, n_nodes=len(ids))
-    _write_rows(file, batch, SimpleNamespace(labels=ids, top=one, margin=one))
+    answers = Answer(ids, np.arange(len(ids), dtype=np.int32), one, one, np.zeros(len(ids), dtype=bool), ())
+    _write_rows(file, batch, answers)
     assert [row["id"] for row in csv.DictReader(io.StringIO(file.getvalue(), newline=""))] == ids.tolist()

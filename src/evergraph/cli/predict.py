@@ -29,10 +29,11 @@ from evergraph.errors import ConfigError
 if TYPE_CHECKING:
     from typing import IO
 
+    from evergraph.estimator.classifier import Answer, ContinualClassifier
     from evergraph.tables import Batch
 
 EXAMPLE = "Example: evergraph predict --model model --edges edges.csv --nodes nodes.csv --out predictions.csv"
-AT_ONCE = 100_000
+AT_ONCE = 16_384
 """Rows that are made together."""
 FIELDS = ("id", "label", "probability", "margin")
 
@@ -74,20 +75,17 @@ def predict_command(
         answers = classifier.answers(batch, unknown)
     if out is not None:
         write_output(out, lambda path: _write_csv(path, batch, answers))
-    labelled = np.flatnonzero(batch.labelled)
-    truth = classifier.spelled(batch.labels)
-    right = np.count_nonzero((answers.labels.astype(object) == truth)[labelled] & ~answers.unknown[labelled])
+    labelled, right = _compared(classifier, batch, answers)
     summary = {
         "nodes": batch.n_nodes,
         "unknown": int(np.sum(answers.unknown)),
-        "labelled": len(labelled),
-        "right": int(right),
+        "labelled": labelled,
+        "right": right,
         "remarks": list(answers.remarks),
         "out": None if out is None else str(out),
     }
     if as_json:
-        shown = [dict(zip(FIELDS, row, strict=True)) for row in _rows(batch, answers)]
-        print_json(summary if out else {**summary, "predictions": shown})
+        print_json(summary if out else {**summary, "predictions": _shown(batch, answers)})
         return
     for remark in answers.remarks:
         note(remark)
@@ -96,8 +94,8 @@ def predict_command(
         return
     told = f"{out}: {counted(batch.n_nodes, 'node')}"
     told += f", {summary['unknown']:,} unknown" if summary["unknown"] else ""
-    if len(labelled):
-        told += f"; {right / len(labelled):.1%} of {len(labelled):,} labels in the file are as predicted"
+    if labelled:
+        told += f"; {right / labelled:.1%} of {labelled:,} labels in the file are as predicted"
     STDOUT.print(told, highlight=False, soft_wrap=True, markup=False)
 
 
@@ -110,20 +108,41 @@ def _check_out(out: Path | None, *inputs: Path | None) -> None:
         raise ConfigError(f"--out must be a CSV file, got {out} instead; end it in .csv")
 
 
-def _rows(batch: "Batch", answers: Any) -> Iterator[tuple[Any, ...]]:
+def _blocks(batch: "Batch") -> Iterator[slice]:
+    """Some nodes at a time: a Python object for each of all nodes takes more memory than the rest."""
+    return (slice(start, start + AT_ONCE) for start in range(0, batch.n_nodes, AT_ONCE))
+
+
+def _compared(classifier: "ContinualClassifier", batch: "Batch", answers: "Answer") -> tuple[int, int]:
+    """How many nodes have a label, and of how many it is the predicted one."""
+    labelled = right = 0
+    for here in _blocks(batch):
+        truth = classifier.spelled(batch.labels[here])
+        labelled += sum(label is not None for label in truth)
+        found = answers.names[answers.places[here]].astype(object)
+        right += int(((found == truth) & ~answers.unknown[here]).sum())
+    return labelled, right
+
+
+def _shown(batch: "Batch", answers: "Answer") -> list[dict[str, Any]]:
+    """The rows as JSON has them."""
+    return [dict(zip(FIELDS, row, strict=True)) for row in _rows(batch, answers)]
+
+
+def _rows(batch: "Batch", answers: "Answer") -> Iterator[tuple[Any, ...]]:
     """A row for each node, made of some nodes at a time."""
-    for start in range(0, batch.n_nodes, AT_ONCE):
-        here = slice(start, start + AT_ONCE)
-        columns = (batch.ids[here], answers.labels[here], answers.top[here].round(6), answers.margin[here].round(6))
+    for here in _blocks(batch):
+        labels = answers.names[answers.places[here]]
+        columns = (batch.ids[here], labels, answers.top[here].round(6), answers.margin[here].round(6))
         yield from zip(*(column.tolist() for column in columns), strict=True)
 
 
-def _write_rows(file: "IO[str]", batch: "Batch", answers: Any) -> None:
+def _write_rows(file: "IO[str]", batch: "Batch", answers: "Answer") -> None:
     writer = csv.writer(file, lineterminator="\n")
     writer.writerow(FIELDS)
     writer.writerows(_rows(batch, answers))
 
 
-def _write_csv(path: Path, batch: "Batch", answers: Any) -> None:
+def _write_csv(path: Path, batch: "Batch", answers: "Answer") -> None:
     with path.open("w", newline="", encoding="utf-8") as file:
         _write_rows(file, batch, answers)

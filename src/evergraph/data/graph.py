@@ -83,12 +83,15 @@ class Graph:
 
         That of a graph on disk stays there; names of its nodes are found by their original_ids.
         """
+        adjacency, original_ids = induced_adjacency(self.adjacency, nodes), self.original_ids[nodes]
+        if _is_on_disk(self):
+            original_ids = _one_of(adjacency.nodes, original_ids)
         return replace(
             self,
-            adjacency=induced_adjacency(self.adjacency, nodes),
-            features=None if self.features is None else _induced_rows(self.features, nodes),
+            adjacency=adjacency,
+            features=None if self.features is None else _induced_rows(self.features, nodes, original_ids),
             labels=self.labels[nodes],
-            original_ids=self.original_ids[nodes],
+            original_ids=original_ids,
             times=None if self.times is None else self.times[nodes],
             node_names=None if self.node_names is None or _is_on_disk(self) else self.node_names[nodes],
         )
@@ -126,10 +129,18 @@ def _is_on_disk(graph: Graph) -> bool:
     return not sparse.issparse(graph.adjacency)
 
 
-def _induced_rows(features: Features, nodes: NDArray[np.int64]) -> Features:
+def _induced_rows(features: Features, nodes: NDArray[np.int64], known: NDArray[np.int64]) -> Features:
+    """known: what may be the rows of the file, for those on disk."""
     if isinstance(features, np.ndarray) or sparse.issparse(features):
         return features[nodes]
-    return features.induced(nodes)
+    found = features.induced(nodes)
+    found.nodes = _one_of(known, found.nodes)
+    return found
+
+
+def _one_of(known: NDArray[np.int64], other: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The first for both where they are equal: vectors of the size of the nodes are kept once."""
+    return known if np.array_equal(known, other) else other
 
 
 def make_graph(

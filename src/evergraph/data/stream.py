@@ -11,7 +11,7 @@ from scipy import sparse
 from evergraph.budget import current_budget
 from evergraph.data.arrival import Split, arrivals, class_plan, split_by_task, split_nodes
 from evergraph.data.graph import GlobalIds, Graph, LocalIds
-from evergraph.data.on_disk import as_arrays, in_csr
+from evergraph.data.on_disk import as_arrays, in_csr, is_on_disk
 from evergraph.data.preprocess import preprocess
 from evergraph.data.stream_config import Arrival, ClassOrder, Protocol, Remainder, Setting, StreamConfig
 from evergraph.errors import DataError
@@ -98,14 +98,15 @@ def learner_view(
 
 @dataclass(frozen=True)
 class WholePotential:
-    """The Hodge potential of the graph of some nodes, computed at first use; rows: their place in the whole graph.
+    """The Hodge potential of the graph of some nodes, computed at first use.
 
-    A learner can reach this object, so it holds only the edges: neither labels nor splits.
+    rows: their place in the whole graph, None for all of its nodes. A learner can reach this object, so it holds
+    only the edges: neither labels nor splits.
     """
 
     adjacency: sparse.csr_array
     directed: bool
-    rows: NDArray[np.int64]
+    rows: NDArray[np.int64] | None
 
     @cached_property
     def value(self) -> NDArray[np.float64]:
@@ -113,6 +114,8 @@ class WholePotential:
         return ranking_potential(in_csr(self.adjacency), directed=self.directed, memory=memory).value
 
     def on(self, nodes: GlobalIds) -> NDArray[np.float64]:
+        if self.rows is None:
+            return self.value[nodes]
         place = np.searchsorted(self.rows, nodes)
         return self.value[np.minimum(place, len(self.rows) - 1)]
 
@@ -146,7 +149,7 @@ class TaskStream:
     order: tuple[int, ...]
     splits: tuple[Split, ...]
     messages: tuple[str, ...] = ()
-    arrival: NDArray[np.int64] | None = None
+    arrival: NDArray[np.int32] | None = None
     in_arrays: bool = False
 
     def __len__(self) -> int:
@@ -186,7 +189,7 @@ class TaskStream:
     @cached_property
     def _potential(self) -> WholePotential:
         """Of the whole graph, or of all training nodes where learners see no others."""
-        graph, rows = self.graph, np.arange(self.graph.n_nodes)
+        graph, rows = self.graph, None
         if self.config.inductive:
             rows = np.flatnonzero(self._part_of == TRAIN)
             graph = graph.subgraph(rows)
@@ -206,39 +209,39 @@ class TaskStream:
         return [self._task(index, nodes, graph) for index in which]
 
     def _task(self, index: int, nodes: NDArray[np.int64], graph: Graph) -> Task:
-        part_of = np.where(self._task_of[nodes] == index, self._part_of[nodes], -1)
+        part_of = np.where(self._task_of[nodes] == index, self._part_of[nodes], np.int8(-1))
         train, val, test = (LocalIds(np.flatnonzero(part_of == part)) for part in (TRAIN, VAL, TEST))
         return Task(index, self.classes_of(index), graph, GlobalIds(nodes), train, val, test)
 
     @cached_property
-    def _part_of(self) -> NDArray[np.int64]:
+    def _part_of(self) -> NDArray[np.int8]:
         """For each node TRAIN, VAL or TEST; -1 where it is in no task."""
-        parts = np.full(self.graph.n_nodes, -1)
+        parts = np.full(self.graph.n_nodes, -1, dtype=np.int8)
         for split in self.splits:
             for part, nodes in enumerate(split):
                 parts[nodes] = part
         return parts
 
     @cached_property
-    def _class_of(self) -> NDArray[np.int64]:
+    def _class_of(self) -> NDArray[np.int32]:
         """For each node its class index; -1 where it is in no task."""
-        classes = np.full(self.graph.n_nodes, -1)
+        classes = np.full(self.graph.n_nodes, -1, dtype=np.int32)
         for label, split in enumerate(self.splits):
             classes[np.concatenate(split)] = label
         return classes
 
     @cached_property
-    def _task_of(self) -> NDArray[np.int64]:
+    def _task_of(self) -> NDArray[np.int32]:
         """For each node the task in which it arrives; -1 where it is in none."""
         if self.arrival is not None:
             return self.arrival
-        return np.where(self._class_of < 0, -1, self._class_of // self.config.classes_per_task)
+        return self._class_of // np.int32(self.config.classes_per_task)  # rounds -1 down to -1
 
     @cached_property
     def cells(self) -> Cells:
         """The classes of each task, task by task, and the sizes of their parts."""
         inside = np.flatnonzero(self._task_of >= 0)
-        keys = self._task_of[inside] * self.n_classes + self._class_of[inside]
+        keys = self._task_of[inside].astype(np.int64) * self.n_classes + self._class_of[inside]
         found, cell = np.unique(keys, return_inverse=True)
         sizes = np.bincount(cell * 3 + self._part_of[inside], minlength=3 * len(found)).reshape(-1, 3)
         return Cells(found // self.n_classes, found % self.n_classes, sizes)
@@ -276,10 +279,12 @@ def make_stream(graph: Graph, config: StreamConfig, *, split_seed: int, order_se
             for label in order
         )
     else:
-        arrival, order = arrivals(graph, config, order, order_seed)
-        splits, more = split_by_task(graph, config, order, arrival, split_seed)
+        when, order = arrivals(graph, config, order, order_seed)
+        splits, more = split_by_task(graph, config, order, when, split_seed)
+        arrival = when.astype(np.int32)
         messages += more
     stream = TaskStream(graph, config, order, splits, messages, arrival)
     first = np.flatnonzero((stream._task_of == 0) & (stream._part_of == TRAIN))
     features = preprocess(graph.features, config.preprocessing, first)
-    return replace(stream, graph=replace(graph, features=features))
+    names = None if is_on_disk(graph) else graph.node_names  # which the graphs of tasks have not either
+    return replace(stream, graph=replace(graph, features=features, node_names=names))

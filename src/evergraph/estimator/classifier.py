@@ -3,8 +3,9 @@
 import warnings
 from collections.abc import Collection, Mapping, Sequence
 from copy import deepcopy
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -31,14 +32,23 @@ ANSWERING = ("reject", "reject_below")
 """The arguments that may change after learning."""
 
 
-class Answer(NamedTuple):
-    """For each node the label, its probability, how far the next one is, and whether the label is `unknown`."""
+@dataclass(frozen=True)
+class Answer:
+    """For each node the label, its probability, how far the next one is, and whether the label is `unknown`.
 
-    labels: NDArray[Any]
+    The label is names[places]; `labels` has all of them, each as long as the longest.
+    """
+
+    names: NDArray[Any]
+    places: NDArray[np.int32]
     top: NDArray[np.float64]
     margin: NDArray[np.float64]
     unknown: NDArray[np.bool_]
     remarks: tuple[str, ...]
+
+    @property
+    def labels(self) -> NDArray[Any]:
+        return self.names[self.places]
 
 
 class ContinualClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -210,11 +220,12 @@ class ContinualClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 "probability of one; leave it out"
             )
         prepared = learned.prepare(to_batch(graph, **options))
-        best, top, second = _best(learned, prepared.graph)
-        unknown = top < (learned.below if below is None else below)
-        name = UNKNOWN[0] if isinstance(learned.classes[0], str) else UNKNOWN[1]
-        labels = np.where(unknown, name, self.classes_[best]) if unknown.any() else self.classes_[best]
-        return Answer(labels, top, top - second, unknown, prepared.remarks)
+        places, top, second = _best(learned, prepared.graph)
+        unknown, names = top < (learned.below if below is None else below), self.classes_
+        if unknown.any():
+            places[unknown] = len(names)
+            names = np.append(names, UNKNOWN[0] if isinstance(learned.classes[0], str) else UNKNOWN[1])
+        return Answer(names, places, top, np.subtract(top, second, out=second), unknown, prepared.remarks)
 
     def predict_proba(self, graph: Any, **options: Any) -> NDArray[np.float64]:
         """The probability of each class of `classes_`: (nodes, classes); calibrated on the held-out nodes."""
@@ -442,10 +453,10 @@ def _as_given(params: Mapping[str, Any]) -> dict[str, Any]:
     return {name: tuple(value) if isinstance(value, list) else value for name, value in params.items()}
 
 
-def _best(learned: Learned, graph: Graph) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
+def _best(learned: Learned, graph: Graph) -> tuple[NDArray[np.int32], NDArray[np.float64], NDArray[np.float64]]:
     """The likeliest class of every node, its probability and that of the next one; of a graph on disk in blocks."""
     at_once = MOST_ROWS if is_on_disk(graph) else max(graph.n_nodes, 1)
-    best = np.empty(graph.n_nodes, dtype=np.int64)
+    best = np.empty(graph.n_nodes, dtype=np.int32)
     top, second = np.empty((2, graph.n_nodes))
     for start in range(0, graph.n_nodes, at_once):
         rows = np.arange(start, min(start + at_once, graph.n_nodes)) if at_once < graph.n_nodes else None

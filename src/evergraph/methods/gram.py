@@ -28,6 +28,8 @@ PANEL = 256
 TRIALS = {(256, 256): 10.0, (1024, 512): 1.0}
 """Rows and columns of the products by which the two ways are compared, once in a process, and how many times as
 long bytes may take: without instructions for them, the small product shows it in a fortieth of the time."""
+TURNS = 5
+"""Of both ways in a trial: the first calls may have to set something up."""
 
 
 def add_grams(totals: Sequence[NDArray[Any]], codes: NDArray[np.uint8], sign: int = 1) -> None:
@@ -108,11 +110,11 @@ def _pays(shape: tuple[int, int], times: float) -> bool:
 
 
 def _seconds(ways: Sequence[Callable[[], object]]) -> list[float]:
-    """Of each way the fastest of three calls, in turn: a first one may have to set something up."""
+    """Of each way the least time of this thread in some calls, in turn: others may keep the processor busy."""
     taken: list[list[float]] = [[] for _ in ways]
-    for _ in range(3):
+    for _ in range(TURNS):
         for way, seconds in zip(ways, taken, strict=True):
-            start = time.perf_counter()
+            start = time.thread_time()
             way()
-            seconds.append(time.perf_counter() - start)
+            seconds.append(time.thread_time() - start)
     return [min(seconds) for seconds in taken]

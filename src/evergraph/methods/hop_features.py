@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from evergraph.data.graph import Graph
-from evergraph.data.on_disk import DiskFeatures, DiskSteps, Remembered, disk_adjacency, is_on_disk
+from evergraph.data.on_disk import DiskSteps, Remembered, disk_adjacency, is_on_disk, row_blocks
 from evergraph.errors import DataError
 from evergraph.methods.row_product import row_product
 from evergraph.seeding import Purpose, numpy_generator
@@ -307,10 +307,16 @@ def _inverse_lengths(values: NDArray[np.float32]) -> NDArray[np.float32]:
 
 def fingerprints(graph: Graph) -> NDArray[np.uint64]:
     """A hash of each node's own features, by which a node that was seen before is known again."""
-    features: object = graph.features
-    if isinstance(features, DiskFeatures):
-        return np.concatenate([_row_hashes(sparse.csr_array(rows)) for _, rows in features.blocks()])
-    return _row_hashes(sparse.csr_array(graph.features))
+    features: Any = graph.features
+    if sparse.issparse(features):
+        return np.concatenate(in_threads(_row_hashes, _row_parts(features)))
+    found = np.empty(graph.n_nodes, dtype=np.uint64)
+
+    def fill(part: slice) -> None:
+        found[part] = _row_hashes(sparse.csr_array(features[part]))
+
+    in_threads(fill, row_blocks(features))
+    return found
 
 
 def _row_hashes(matrix: sparse.csr_array) -> NDArray[np.uint64]:

@@ -1,5 +1,6 @@
 """StatisticsLearner: a learner that keeps only sums over random features of its training nodes."""
 
+import weakref
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -27,6 +28,8 @@ from evergraph.workers import current_workers
 HopSet = tuple[int, ...]
 PORTION = 2**18
 """Rows that a worker adds up at a time."""
+KEPT = 8
+"""At most this part of the budget of memory is for φ of nodes that are predicted again and again."""
 
 
 class MapConfig(Settings):
@@ -68,6 +71,20 @@ class _Seed:
             raise StoreError(f"the state of a learner with seeds.init={self.seed} is wanted, got one of {came}")
 
 
+class _Held:
+    """The bytes of arrays that are still in use."""
+
+    def __init__(self) -> None:
+        self.bytes = 0
+
+    def add(self, array: NDArray[Any]) -> None:
+        self.bytes += array.nbytes
+        weakref.finalize(array, self._let_go, array.nbytes)
+
+    def _let_go(self, size: int) -> None:
+        self.bytes -= size
+
+
 class StatisticsLearner(Learner):
     """Adds the training nodes of each task to its sums; there is no model to train and no order that matters."""
 
@@ -77,6 +94,7 @@ class StatisticsLearner(Learner):
     def __init__(self, net: Net, features: HopFeatures, statistics: Statistics, *kept: Kept):
         self.features = features
         self.statistics = statistics
+        self._held = _Held()
         super().__init__(net, statistics, _Seed(net.seed), *kept)
 
     def scores(self, codes: Codes) -> Matrix:
@@ -164,10 +182,12 @@ class StatisticsLearner(Learner):
 
     def outputs(self, graph: Graph, rows: NDArray[np.int64] | None = None) -> Callable[[], Tensor]:
         every = np.arange(graph.n_nodes) if rows is None else rows
-        if is_on_disk(graph):
+        size = len(self.features.hops) * len(every) * self.features.width
+        if is_on_disk(graph) or self._held.bytes + size > current_budget().memory // KEPT:
             on = self.features.on(graph)
             return lambda: self._times(on.only(self.used_map), every)
         codes = self.features(graph, every)
+        self._held.add(codes)
         return lambda: torch.as_tensor(self.scores(codes), dtype=torch.float32)
 
 

@@ -29,8 +29,8 @@ class _Prepared:
     """Nodes to predict: what computes their logits, their labels and tasks, and which of them are test nodes."""
 
     logits: Callable[[], Tensor]
-    labels: NDArray[np.int64]
-    tasks: NDArray[np.int64]
+    labels: NDArray[np.int32]
+    tasks: NDArray[np.int32]
     is_test: NDArray[np.bool_]
 
 
@@ -65,7 +65,7 @@ class Evaluator:
         once: they are predicted once, so that the learner may leave out what only later predictions could need.
         """
         graph = tasks[0].graph
-        task_of = np.full(graph.n_nodes, -1)
+        task_of = np.full(graph.n_nodes, -1, dtype=np.int32)
         is_test = np.zeros(graph.n_nodes, dtype=bool)
         for task in tasks:
             task_of[task.val] = task_of[task.test] = task.index
@@ -79,7 +79,10 @@ class Evaluator:
                 return partial(self.learner.logits, graph, block)
             return self.learner.outputs(graph, block)
 
-        return [_Prepared(logits(block), graph.labels[block], task_of[block], is_test[block]) for block in blocks]
+        return [
+            _Prepared(logits(block), graph.labels[block].astype(np.int32), task_of[block], is_test[block])
+            for block in blocks
+        ]
 
     def _count(self, parts: Iterable[_Prepared], now: int) -> Correct:
         cells, n_classes = self.stream.cells, self.stream.n_classes
@@ -88,7 +91,7 @@ class Evaluator:
         val, test = np.zeros((2, so_far), dtype=np.int64)
         for part in parts:
             hit = self._predict(part) == part.labels
-            cell = np.searchsorted(keys, part.tasks * n_classes + part.labels)
+            cell = np.searchsorted(keys, part.tasks.astype(np.int64) * n_classes + part.labels)
             test += np.bincount(cell[hit & part.is_test], minlength=so_far)
             val += np.bincount(cell[hit & ~part.is_test], minlength=so_far)
         return Correct(val, test)

@@ -163,6 +163,7 @@ def _learn_tasks(
         watch.task(index, len(stream))
         *past, task = stream.views(index, with_past=with_past)
         learner.learn(task, past, watch)
+        del past, task  # tests make graphs of their own, and vectors of the nodes are beside the budget
         with watch.phase("evaluate"):
             found = {protocol.value: counted(correct) for protocol, correct in evaluate(index).items()}
         times = watch.take()

@@ -12,6 +12,8 @@ from evergraph.data.remote.place import Place
 from evergraph.data.standardise import Standardisation, standardise
 from evergraph.tables import Batch
 
+AT_ONCE = 1 << 18
+"""Names that are read together."""
 STEPS = Standardisation(undirected=False, unweighted=False, largest_component=False)
 """As with tables, only self-loops are left out."""
 
@@ -51,8 +53,13 @@ def _labels(graph: Graph) -> NDArray[np.object_]:
 
 def _ids(names: NDArray[np.str_]) -> NDArray[np.str_] | NDArray[np.int64]:
     """Names of nodes as whole numbers where all of them are, as in a table."""
-    try:
-        numbers = names.astype(np.int64)
-    except (ValueError, OverflowError):
-        return np.asarray(names)
-    return numbers if np.array_equal(numbers.astype(names.dtype), names) else np.asarray(names)
+    numbers = np.empty(len(names), dtype=np.int64)
+    for start in range(0, len(names), AT_ONCE):
+        here = slice(start, start + AT_ONCE)
+        try:
+            numbers[here] = names[here].astype(np.int64)
+        except (ValueError, OverflowError):
+            return np.asarray(names)
+        if not np.array_equal(numbers[here].astype(names.dtype), names[here]):
+            return np.asarray(names)
+    return numbers

@@ -7,7 +7,7 @@ Whatever knows nothing of them gets one clear sentence instead of a copy that do
 from evergraph.data.on_disk.adjacency import DiskAdjacency
 from evergraph.data.on_disk.arrays import as_arrays
 from evergraph.data.on_disk.blocks import MOST_ROWS, scratch_array
-from evergraph.data.on_disk.features import DiskFeatures, Scale
+from evergraph.data.on_disk.features import DiskFeatures, Scale, row_blocks
 from evergraph.data.on_disk.graphs import (
     bytes_in_memory,
     count_loops,
@@ -36,5 +36,6 @@ __all__ = [
     "in_csr",
     "is_on_disk",
     "kept_on_disk",
+    "row_blocks",
     "scratch_array",
 ]

@@ -54,10 +54,14 @@ class DiskFeatures(NotInMemory):
 
     def blocks(self) -> Iterator[tuple[slice, NDArray[np.float32]]]:
         """All rows, some at a time."""
-        at_once = block_rows(current_budget(), self.shape[1])
-        for start in range(0, len(self), at_once):
-            part = slice(start, min(start + at_once, len(self)))
+        for part in row_blocks(self):
             yield part, self[part]
+
+
+def row_blocks(features: "NDArray[Any] | DiskFeatures") -> list[slice]:
+    """All rows of features as the budget of memory allows, some at a time."""
+    at_once = block_rows(current_budget(), features.shape[1])
+    return [slice(start, min(start + at_once, len(features))) for start in range(0, len(features), at_once)]
 
 
 def _opened_again(place: Place, nodes: NDArray[np.int64] | None, scale: Scale | None) -> DiskFeatures:
