@@ -13,6 +13,8 @@ try:
 except ImportError:  # not on every platform; there two processes must not work in the same folder
     fcntl = None  # type: ignore[assignment]
 
+LOCKS = fcntl is not None
+"""Whether a lock says anything here."""
 POLL_SECONDS = 0.02
 
 

@@ -87,6 +87,7 @@ def test_a_summary_is_plain_json() -> None:
         "matrix",
         "aa_curve",
         "batches",
+        "choices",
         "so_far",
         "learning_accuracy",
         "backward_transfer",
