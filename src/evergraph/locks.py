@@ -14,6 +14,8 @@ except ImportError:  # not on every platform; there two processes must not work 
     fcntl = None  # type: ignore[assignment]
 
 POLL_SECONDS = 0.02
+WORK = fcntl is not None
+"""Whether a lock keeps other processes out on this platform."""
 
 
 @contextmanager

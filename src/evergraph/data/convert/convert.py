@@ -2,11 +2,9 @@
 
 import hashlib
 import os
-import shutil
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from uuid import uuid4
 
 import numpy as np
 from numpy.lib import format as npy
@@ -14,6 +12,7 @@ from numpy.lib import format as npy
 from evergraph.data.convert.edges import EdgeConversion
 from evergraph.data.convert.nodes import NodeConversion
 from evergraph.data.convert.plan import Plan
+from evergraph.data.convert.work import remove_left_over, work_folder
 from evergraph.data.datasets.files import FileOptions
 from evergraph.data.graph_folder import MANIFEST, ArrayFile, GraphManifest
 from evergraph.errors import ConfigError, StoreError
@@ -41,19 +40,18 @@ def convert_tables(
     if os.path.lexists(out) and (out.is_symlink() or not out.is_dir() or any(out.iterdir())):
         raise StoreError(f"{out} must be a new folder, got one that is there instead; choose another --out")
     make_folder(out.absolute().parent)
-    work = out.absolute().parent / f".{out.absolute().name}.{uuid4().hex[:12]}"
     try:
-        made, scratch = work / "graph", work / "scratch"
-        made.mkdir(parents=True)
-        scratch.mkdir()
-        manifest = _converted(edges, nodes, made, scratch, options, plan, float16=float16, tell=tell)
-        with suppress(OSError):
-            out.rmdir()  # an empty one
-        made.rename(out)
+        remove_left_over(out.absolute())
+        with work_folder(out.absolute()) as work:
+            made, scratch = work / "graph", work / "scratch"
+            made.mkdir()
+            scratch.mkdir()
+            manifest = _converted(edges, nodes, made, scratch, options, plan, float16=float16, tell=tell)
+            with suppress(OSError):
+                out.rmdir()  # an empty one
+            made.rename(out)
     except OSError as error:
         raise StoreError(f"{out} cannot be written: {error.strerror or error}") from None
-    finally:
-        shutil.rmtree(work, ignore_errors=True)
     return manifest
 
 
