@@ -1,33 +1,37 @@
 """Graphs of 10^5 to 10^9 entries through the commands: time and peak memory of every step, and how both grow.
 
-    python benchmarks/scale.py [--entries 1e5 1e6 1e7] [--memory 2GB] [--in-memory 1e7] [--folder F] [--json FILE]
-    python benchmarks/scale.py --markdown FILE [--plot FILE]
+    python benchmarks/scale.py [--entries 1e5 1e6 1e7] [--memory 55MB 500MB 4GB] [--in-memory 1e7] [--folder F]
+    python benchmarks/scale.py --markdown docs/PERFORMANCE.md [--plot FILE]
 
 A graph has 50 entries a node, 64 features and 40 classes (`generated.py`), in Parquet tables. The steps:
 
 - convert: `evergraph data convert`
-- load, statistics, choose, evaluate: of `evergraph run --method analytic --protocol whole-graph`, all 20 tasks:
-  each is learned, and all test nodes so far are tested, in the graph known by then and in the graphs of the tasks
+- open, standardise, stream, views: a graph folder is read, standardised, cut into 20 tasks, and given to a learner
+- run: `evergraph run --method analytic --protocol whole-graph`, all 20 tasks: each is learned, and all test nodes
+  so far are tested, in the graph known by then and in the graphs of the tasks; of that load, statistics, choose,
+  evaluate; the times of a run are those of its tasks, whichever process did them
+- fit, test in task graphs, test in the whole graph: once, after the last task of that run
 - learn, predict: all nodes at once through `evergraph learn` and `evergraph predict`
 - hps: `evergraph score --score hps`
-- train, score, select: of `evergraph run --method ftf-er-det --epochs 2`, all 20 tasks: epochs, GraNd and HPS, the
-  choice of nodes; only up to --in-memory entries, as these need a graph in memory
+- ftf-er: `evergraph run --method ftf-er-det --epochs 2`, all 20 tasks, each in its own graph; of that train, score,
+  select; only up to --in-memory entries, as the rows from here on
+- epoch, grand of tasks, hps of tasks: of the training nodes of every task, without a buffer, added up
 
-What `--memory` does not allow is read from disk in blocks. Memory is what the process of a command has besides
-pages of mapped files (RssAnon), by samples. The exponent is the slope of the line through the logarithms of entries
-and seconds of the processor, from 10^6 entries on. Figures are added to the JSON file step by step, and the same
-command
-goes on after an interruption.
+`--memory` is one size, or one for each of --entries: an exponent over several sizes wants a budget that grows with
+the graph. What it does not allow is read from disk in blocks. Memory is what the process of a command has besides
+pages of mapped files (RssAnon), by samples, with that of the program itself. The exponents are the slopes of the
+lines through the logarithms of entries and seconds of the processor, and of entries and bytes, from 10^6 entries
+on.
+
+Figures are added to the JSON file step by step, and the same command goes on after an interruption.
+`--markdown` writes the table between markers of a page.
 """
 
 import argparse
 import json
 import os
+import re
 import shutil
-import subprocess
-import sys
-import tempfile
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -35,132 +39,110 @@ from typing import Any
 import numpy as np
 
 from generated import write_tables
+from measuring import FIGURES, Measured, command, write
 
 DEGREE, FEATURES, CLASSES = 50, 64, 40
 FROM = 1e6
-"""Entries from which on the exponent is fitted: below, what is done once for any graph weighs too much."""
+"""Entries from which on exponents are fitted: below, what is done once for any graph weighs too much."""
+BEGIN, END = "<!-- begin scale -->", "<!-- end scale -->"
+PARTS = Path(__file__).with_name("scale_parts.py")
+SCRIPTS = ("scale_parts load", "scale_parts test", "scale_parts train")
+"""Steps that stand for their parts."""
+ORDER = (
+    *("convert", "open", "standardise", "stream", "views"),
+    *("run", "load", "statistics", "choose", "evaluate", "fit", "test in task graphs", "test in the whole graph"),
+    *("learn", "predict", "hps"),
+    *("ftf-er", "train", "score", "select", "epoch", "grand of tasks", "hps of tasks"),
+)
+"""Rows of the table."""
 
 
-def command(*words: str) -> dict[str, Any]:
-    """Seconds, processor seconds, peak memory and the printed JSON of one command."""
-    start = time.perf_counter()
-    with tempfile.TemporaryFile("w+") as printed:
-        process = subprocess.Popen([sys.executable, "-m", "evergraph", *words], stdout=printed)
-        peak, ended, usage = 0, 0, None
-        while not ended:
-            try:
-                status = Path(f"/proc/{process.pid}/status").read_text()
-                peak = max(peak, int(status.partition("RssAnon:")[2].split()[0]) * 1024)
-            except (OSError, IndexError):  # it has just ended
-                pass
-            time.sleep(0.1)
-            ended, code, usage = os.wait4(process.pid, os.WNOHANG)
-        process.returncode = os.waitstatus_to_exitcode(code)
-        printed.seek(0)
-        text = printed.read()
-    if process.returncode:
-        raise SystemExit(f"evergraph {' '.join(words[:2])} failed")
-    seconds = time.perf_counter() - start
-    processor = usage.ru_utime + usage.ru_stime if usage is not None else 0.0
-    return {"seconds": seconds, "processor": processor, "peak_gb": peak / 1e9, "said": json.loads(text)}
+def make_graph(folder: Path, tables: Callable[[], tuple[Path, Path]], measured: Measured) -> Path:
+    """The graph folder and the step `convert`, whose figures are in a file beside it.
 
-
-def phases(times: list[dict[str, float]]) -> dict[str, float]:
-    """The seconds of each phase of a run, over all tasks."""
-    total: dict[str, float] = {}
-    for task in times:
-        for name, seconds in task.items():
-            total[name] = total.get(name, 0.0) + seconds
-    return total
-
-
-class Measured:
-    """The figures of one graph, stored after every step: what is stored is not done again."""
-
-    def __init__(self, path: Path, entries: int, nodes: int, memory: str) -> None:
-        self.path, self.entries = path, entries
-        graphs = json.loads(path.read_text()) if path.exists() else []
-        self.others = [graph for graph in graphs if graph["nodes"] != nodes]
-        found = [graph for graph in graphs if graph["nodes"] == nodes and graph["memory"] == memory]
-        self.graph: dict[str, Any] = (
-            found[0] if found else {"entries": entries, "nodes": nodes, "memory": memory, "steps": {}}
-        )
-
-    def step(
-        self, name: str, *words: str, then: Callable[[dict[str, Any], dict[str, Any]], None] | None = None
-    ) -> None:
-        """One command as one step; `then` takes what it printed and the step's figures to more of them."""
-        if name in self.graph["steps"]:
-            return
-        found = command(*words)
-        figures = {key: found[key] for key in ("seconds", "processor", "peak_gb")}
-        self.graph["steps"][name] = figures
-        if then is not None:
-            then(found["said"], figures)
-        self.path.write_text(json.dumps(sorted([*self.others, self.graph], key=_entries), indent=1))
-        text = (
-            f"{figures['seconds']:.1f} s ({figures['processor']:.1f} of the processor), {figures['peak_gb']:.2f} GB"
-        )
-        print(f"{self.entries:.0e} {name}: {text}", file=sys.stderr, flush=True)
-
-    def parts(self, said: dict[str, Any], names: tuple[str, ...], peak_gb: float) -> None:
-        """The phases of a run as steps of their own."""
-        record = json.loads((Path(said["run_dir"]) / "record.json").read_text())
-        seconds, processor = phases(record["seconds"]), phases(record["processor_seconds"])
-        for name in names:
-            self.graph["steps"][name] = {"seconds": seconds[name], "processor": processor[name], "peak_gb": peak_gb}
-
-
-def measure(entries: int, folder: Path, arguments: argparse.Namespace) -> None:
-    """All steps on one graph; `folder` is left with the graph folder alone."""
-    graph, model, budget = folder / "graph", str(folder / "model"), ["--memory", arguments.memory]
-    nodes = max(entries // DEGREE // CLASSES, 25) * CLASSES
-    measured = Measured(arguments.json, entries, nodes, arguments.memory)
-    if not graph.exists():
-        tables = write_tables(folder, nodes, entries // 2, FEATURES, CLASSES)
-        words = ["--nodes", str(tables[0]), "--edges", str(tables[1]), "--out", str(graph), *budget, "--json"]
+    A graph without them is one that was there when this was killed, and is made again.
+    """
+    graph, kept, memory = folder / "graph", folder / "convert.json", measured.graph["memory"]
+    if "convert" in measured.graph["steps"] and graph.exists():
+        return graph
+    about = json.loads(kept.read_text()) if kept.exists() else {}
+    if not graph.exists() or about.get("memory") != memory:
+        shutil.rmtree(graph, ignore_errors=True)
+        nodes, edges = tables()
+        words = ["--nodes", str(nodes), "--edges", str(edges), "--out", str(graph), "--memory", memory, "--json"]
         words += ["--set", "dataset.options.directed=false", "--set", "dataset.options.duplicates=merge"]
-        measured.step("convert", "data", "convert", *words)
-        for table in tables:
-            table.unlink()
+        found = command(["-m", "evergraph", "data", "convert", *words])
+        about = {"memory": memory, **{key: found[key] for key in FIGURES}}
+        write(kept, json.dumps(about))
+    measured.known("convert", {key: about[key] for key in FIGURES})
+    for table in ("nodes.parquet", "edges.parquet"):
+        (folder / table).unlink(missing_ok=True)
+    return graph
+
+
+def measure(entries: int, memory: str, folder: Path, arguments: argparse.Namespace) -> None:
+    """All steps on one graph; `folder` is left with the graph folder alone."""
+    nodes = max(entries // DEGREE // CLASSES, 25) * CLASSES
+    measured = Measured(arguments.json, entries, nodes, memory)
+    model, budget = folder / "model", ["--memory", memory]
+    graph = make_graph(folder, lambda: write_tables(folder, nodes, entries // 2, FEATURES, CLASSES), measured)
+    measured.graph["asked"] = entries
     measured.graph["entries"] = json.loads((graph / "graph.json").read_text())["edges"]
-    dataset, nodes_of = ["--dataset", f"{graph}/"], ["--model", model, "--nodes", f"{graph}/"]
-    scratch, out = ["--scratch", str(folder), "--json"], ["--out", str(folder / "runs")]
+    dataset, nodes_of = ["--dataset", f"{graph}/"], ["--model", str(model), "--nodes", f"{graph}/"]
+    scratch, out = ["--scratch", str(folder), "--json"], ["--resume", "--out", str(folder / "runs")]
+    part = ["--graph", str(graph), *budget, "--scratch", str(folder)]
+    run_dir = folder / "run-dir"
 
     def of_analytic(said: dict[str, Any], figures: dict[str, Any]) -> None:
         measured.graph["aa_global"] = said["aa_global"]
-        measured.parts(said, ("load", "statistics", "choose", "evaluate"), figures["peak_gb"])
+        measured.run(said, figures, ("load", "statistics", "choose", "evaluate"))
+        run_dir.write_text(said["run_dir"])
 
     def of_ftf_er(said: dict[str, Any], figures: dict[str, Any]) -> None:
-        measured.parts(said, ("train", "score", "select"), figures["peak_gb"])
+        measured.run(said, figures, ("train", "score", "select"))
 
     def of_predict(said: dict[str, Any], figures: dict[str, Any]) -> None:
         measured.graph["right"] = said["right"] / said["labelled"]
 
-    words = ["run", *dataset, "--method", "analytic", "--protocol", "whole-graph", "--resume"]
-    measured.step("run", *words, *budget, *scratch, *out, then=of_analytic)
+    measured.script(PARTS, "load", *part)
+    words = ["run", *dataset, "--method", "analytic", "--protocol", "whole-graph", *budget, *scratch, *out]
+    measured.step("run", *words, then=of_analytic, peak_file=folder / "run.peak")
+    if run_dir.exists():
+        measured.script(PARTS, "test", *part, "--run", run_dir.read_text())
+    if "learn" not in measured.graph["steps"]:  # one that was stored and not measured knows all nodes already
+        shutil.rmtree(model, ignore_errors=True)
     measured.step("learn", "learn", *nodes_of, *budget, *scratch)
-    words = ["predict", *nodes_of, "--out", str(folder / "predicted.csv")]
-    measured.step("predict", *words, *budget, *scratch, then=of_predict)
+    if "predict" not in measured.graph["steps"]:
+        if not model.exists():
+            command(["-m", "evergraph", "learn", *nodes_of, *budget, *scratch])
+        words = ["predict", *nodes_of, "--out", str(folder / "predicted.csv"), *budget, *scratch]
+        measured.step("predict", *words, then=of_predict)
     words = ["score", *dataset, "--score", "hps", "--out", str(folder / "score.parquet"), "--json"]
     measured.step("hps", *words, *budget)
     if entries <= arguments.in_memory:
-        words = ["run", *dataset, "--method", "ftf-er-det", "--epochs", "2", "--json"]
-        measured.step("ftf-er", *words, *out, then=of_ftf_er)
+        words = ["run", *dataset, "--method", "ftf-er-det", "--epochs", "2", *budget, *scratch, *out]
+        measured.step("ftf-er", *words, then=of_ftf_er, peak_file=folder / "ftf-er.peak")
+        measured.script(PARTS, "train", *part)
     for left in ("runs", "model"):
         shutil.rmtree(folder / left, ignore_errors=True)
-    for left in ("predicted.csv", "score.parquet"):
+    for left in ("predicted.csv", "score.parquet", "run-dir"):
         (folder / left).unlink(missing_ok=True)
 
 
-def exponents(graphs: list[dict[str, Any]]) -> dict[str, float]:
-    """For each step that was measured on two graphs or more how its processor seconds grow with the entries."""
+def steps(graphs: list[dict[str, Any]]) -> list[str]:
+    """The steps that were measured, in order."""
+    return [name for name in ORDER if any(name in graph["steps"] for graph in graphs)]
+
+
+def exponents(graphs: list[dict[str, Any]], of: str) -> dict[str, float]:
+    """For each step that was measured on two graphs or more how a figure of it grows with the entries."""
     found = {}
-    for name in dict.fromkeys(step for graph in graphs for step in graph["steps"]):
-        some = [graph for graph in graphs if name in graph["steps"] and graph["entries"] >= 0.9 * FROM]
-        if len(some) > 1:
-            entries, seconds = [_entries(graph) for graph in some], [_seconds(graph, name) for graph in some]
-            found[name] = float(np.polyfit(np.log(entries), np.log(seconds), 1)[0])
+    for name in steps(graphs):
+        some = {_entries(graph): graph["steps"].get(name, {}).get(of) for graph in graphs}
+        points = [(entries, value) for entries, value in some.items() if value and entries >= 0.9 * FROM]
+        if len(points) > 1:
+            x, y = np.log(np.array(points)).T
+            found[name] = float(np.polyfit(x, y, 1)[0])
     return found
 
 
@@ -168,73 +150,102 @@ def _entries(graph: dict[str, Any]) -> float:
     return float(graph["entries"])
 
 
-def _seconds(graph: dict[str, Any], name: str) -> float:
-    return float(graph["steps"][name]["processor"])
-
-
 def markdown(graphs: list[dict[str, Any]]) -> str:
-    """A table with a row a step: seconds of the processor (of the clock), peak memory, and the exponent."""
-    grown = exponents(graphs)
-    names = list(dict.fromkeys(step for graph in graphs for step in graph["steps"]))
-    lines = ["| step | " + " | ".join(f"{graph['entries']:,} entries" for graph in graphs) + " | exponent |"]
-    lines.append("|---" * (len(graphs) + 2) + "|")
-    for name in names:
-        cells = []
-        for graph in graphs:
-            step = graph["steps"].get(name)
-            cells.append(
-                ""
-                if step is None
-                else f"{step['processor']:,.1f} s ({step['seconds']:,.1f}), {step['peak_gb']:.2f} GB"
+    """The machine, the command, and a table with a row a step: seconds of the processor (of the clock), memory."""
+    lines, sizes = [], " ".join(_short(graph.get("asked", _entries(graph))) for graph in graphs)
+    words = (
+        f"`python benchmarks/scale.py --entries {sizes} --memory {' '.join(graph['memory'] for graph in graphs)}`"
+    )
+    for one in {json.dumps(graph.get("machine")): graph.get("machine") for graph in graphs}.values():
+        if one is not None:
+            lines.append(
+                f"Measured on {one['cores']} cores ({one['processor']}) with {one['memory_gb']:.0f} GB of memory, "
+                f"OMP_NUM_THREADS={one['threads']}."
             )
-        slope = f"{grown[name]:.2f}" if name in grown else ""
-        lines.append(f"| {name} | " + " | ".join(cells) + f" | {slope} |")
-    accuracy = " | ".join(f"{graph['aa_global']:.1f}" for graph in graphs)
-    lines.append(f"| global accuracy of `analytic` | {accuracy} | |")
+    lines += [
+        f"Measured by {words}, written by",
+        "`python benchmarks/scale.py --markdown docs/PERFORMANCE.md`.",
+        "",
+    ]
+    time, space = exponents(graphs, "processor"), exponents(graphs, "peak_gb")
+    heads = [f"{graph['entries']:,} entries, {graph['memory']}" for graph in graphs]
+    lines.append("| step: processor (clock), memory | " + " | ".join(heads) + " | time grows as | memory as |")
+    lines.append("|---" * (len(graphs) + 3) + "|")
+    for name in steps(graphs):
+        cells = [_cell(graph["steps"].get(name)) for graph in graphs]
+        slopes = [f"m^{slope[name]:.2f}" if name in slope else "" for slope in (time, space)]
+        lines.append(f"| {name} | " + " | ".join(cells + slopes) + " |")
+    accuracy = [f"{graph['aa_global']:.1f}" if "aa_global" in graph else "" for graph in graphs]
+    lines.append("| global accuracy of `analytic`, % | " + " | ".join(accuracy) + " | | |")
     return "\n".join(lines) + "\n"
 
 
+def _short(number: float) -> str:
+    return re.sub(r"e\+0*", "e", f"{number:.0e}")
+
+
+def _cell(step: dict[str, float] | None) -> str:
+    if step is None:
+        return ""
+    memory = f", {step['peak_gb']:.2f} GB" if "peak_gb" in step else ""
+    return f"{step['processor']:,.1f} s ({step['seconds']:,.1f}){memory}"
+
+
+def write_into(page: Path, text: str) -> None:
+    """The text between the markers of a page; the rest stays."""
+    before = page.read_text(encoding="utf-8")
+    if BEGIN not in before or END not in before:
+        raise SystemExit(f"{page} must have the lines {BEGIN} and {END}")
+    filled = re.sub(f"{BEGIN}.*?{END}", lambda _: f"{BEGIN}\n\n{text}\n{END}", before, flags=re.DOTALL)
+    page.write_text(filled, encoding="utf-8")
+
+
 def plot(graphs: list[dict[str, Any]], path: Path) -> None:
-    """Seconds over entries, a line a step, both axes logarithmic."""
+    """Time and memory over entries, a line a step, all axes logarithmic."""
     import matplotlib
 
     matplotlib.use("Agg")
     from matplotlib import pyplot
 
-    figure, axes = pyplot.subplots(figsize=(7, 4.5), layout="constrained")
-    for name in dict.fromkeys(step for graph in graphs for step in graph["steps"]):
-        some = [graph for graph in graphs if name in graph["steps"]]
-        axes.loglog(
-            [_entries(graph) for graph in some], [_seconds(graph, name) for graph in some], "o-", label=name
-        )
-    axes.set(xlabel="entries of the adjacency", ylabel="seconds of the processor")
-    axes.grid(alpha=0.3)
-    axes.legend(ncols=2, fontsize=8)
+    figure, panels = pyplot.subplots(1, 2, figsize=(12, 5), layout="constrained")
+    for axes, of, label in zip(panels, ("processor", "peak_gb"), ("seconds of the processor", "GB"), strict=True):
+        for at, name in enumerate(steps(graphs)):
+            some = [graph for graph in graphs if graph["steps"].get(name, {}).get(of)]
+            values = [graph["steps"][name][of] for graph in some]
+            line = "o-" if at < 10 else "s--" if at < 20 else "^:"
+            axes.loglog([_entries(graph) for graph in some], values, line, label=name, color=f"C{at % 10}")
+        axes.set(xlabel="entries of the adjacency", ylabel=label)
+        axes.grid(alpha=0.3)
+    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside right upper", fontsize=8)
     figure.savefig(path, dpi=120)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--entries", type=float, nargs="+", default=[1e5, 1e6, 1e7])
-    parser.add_argument("--memory", default="2GB")
-    parser.add_argument("--in-memory", type=float, default=1e7)
+    parser.add_argument("--memory", nargs="+", default=["2GB"], help="one, or one for each graph")
+    parser.add_argument("--in-memory", type=float, default=1e7, help="most entries of graphs for FTF-ER")
     parser.add_argument("--folder", type=Path, default=Path("scale"), help="for graphs, which stay there")
     parser.add_argument("--json", type=Path, default=Path("scale.json"))
-    parser.add_argument("--markdown", type=Path, help="write the table of the JSON file instead")
-    parser.add_argument("--plot", type=Path)
+    parser.add_argument("--markdown", type=Path, help="write the table of the JSON file into this page instead")
+    parser.add_argument("--plot", type=Path, help="draw time and memory of the JSON file")
     arguments = parser.parse_args()
-    if arguments.markdown is None:
+    if arguments.markdown is None and arguments.plot is None:
+        memory = arguments.memory * (len(arguments.entries) if len(arguments.memory) == 1 else 1)
+        if len(memory) != len(arguments.entries):
+            raise SystemExit(f"one --memory or {len(arguments.entries)} are wanted, got {len(memory)}")
         os.environ.setdefault("OMP_NUM_THREADS", str(os.cpu_count()))
-        for entries in arguments.entries:
+        for entries, size in zip(arguments.entries, memory, strict=True):
             folder = arguments.folder / f"{entries:.0e}"
             folder.mkdir(parents=True, exist_ok=True)
-            measure(int(entries), folder, arguments)
-        print(markdown(json.loads(arguments.json.read_text())))
-        return
+            measure(int(entries), size, folder, arguments)
     known = json.loads(arguments.json.read_text())
-    arguments.markdown.write_text(markdown(known))
+    if arguments.markdown is not None:
+        write_into(arguments.markdown, markdown(known))
     if arguments.plot is not None:
         plot(known, arguments.plot)
+    if arguments.markdown is None and arguments.plot is None:
+        print(markdown(known))
 
 
 if __name__ == "__main__":

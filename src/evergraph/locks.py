@@ -13,9 +13,9 @@ try:
 except ImportError:  # not on every platform; there two processes must not work in the same folder
     fcntl = None  # type: ignore[assignment]
 
-LOCKS = fcntl is not None
-"""Whether a lock says anything here."""
 POLL_SECONDS = 0.02
+WORK = fcntl is not None
+"""Whether a lock keeps other processes out on this platform."""
 
 
 @contextmanager

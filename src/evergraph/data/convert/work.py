@@ -40,7 +40,7 @@ def work_folder(out: Path) -> Iterator[Path]:
 
 def remove_left_over(out: Path) -> None:
     """Remove work folders of conversions to `out` that were killed on this machine: nobody holds their locks."""
-    if not locks.LOCKS:
+    if not locks.WORK:
         return
     name = re.compile(rf"\.{re.escape(out.name)}\.[0-9a-f]{{{DIGITS}}}")
     for folder in [path for path in out.parent.iterdir() if name.fullmatch(path.name)]:
