@@ -286,12 +286,9 @@ def fall_table(path: Path) -> str:
     """
     alone = read_records(path, completed)
     seeds = {setting(run, "seeds.init") for run in alone}
-    beside = [
-        run
-        for run in read_records(path.with_name("whole-amazon.json"), completed)
-        if setting(run, "seeds.init") in seeds
-    ]
-    whole = grouped_by(beside, _selection)
+    other = path.with_name("whole-amazon.json")
+    beside = read_records(other, completed) if other.exists() else []
+    whole = grouped_by([run for run in beside if setting(run, "seeds.init") in seeds], _selection)
     rows = [(method, runs, whole.get(method, [])) for method, runs in grouped_by(alone, _selection).items()]
     rows.sort(key=lambda row: -statistics.mean(run.aa_global or 0.0 for run in row[1]))
     cells = [[name, both_tests(runs), both_tests(other) if other else "–"] for name, runs, other in rows]
