@@ -43,6 +43,7 @@ MODEL = keys("""
 known_classes: list of (integer or text): Classes so far, in order of arrival.
 memory: {name: integer}: Bytes kept of the past: by the learner, of learned nodes, of held-out nodes.
 columns: list of text: A line for each column that is used, and one for those that are left out.
+choices: {name: any}: What the method has chosen from the data that were learned, such as hops; most choose nothing.
 """)
 GRAPH = keys("""
 name: text: Name of the data set, or path.
@@ -69,6 +70,7 @@ OUTPUTS: dict[str, tuple[str, list[Key]]] = {
         "An object of `methods` has the fields of a candidate, below.",
         keys("""
 recommended: text or null: The method that keeps least within half a point of the best; null where none is left.
+judged_by: text: What `judged` is: AA, or where classes come back the area of accuracy on all nodes so far.
 methods: list of Candidate: The methods that were measured.
 left_out: {name: text}: Why others were not, by method.
 picture: path: Accuracy over bytes kept.
