@@ -16,7 +16,7 @@ from evergraph.data.datasets import load_dataset
 from evergraph.data.graph import LocalIds
 from evergraph.data.stream import StreamConfig, TaskStream, TaskView, learner_view, make_stream
 from evergraph.errors import ConfigError, DataError, StoreError
-from evergraph.methods.analytic import AUTO, EXPLAINED, Analytic, AnalyticConfig
+from evergraph.methods.analytic import AUTO, AUTO_BEFORE, EXPLAINED, Analytic, AnalyticConfig
 from evergraph.methods.hop_features import HopFeatures
 from evergraph.methods.ridge import Moments, Spectrum
 from evergraph.methods.statistics import ClassStatistics
@@ -155,6 +155,18 @@ def test_no_row_of_any_input_is_in_the_state(views: list[TaskView]) -> None:
                 width = min(rows.shape[1], held.shape[1])
                 equal = (held[:, None, :width] == rows[None, :, :width]).all(axis=2)
                 assert not (equal & rows[None, :, :width].any(axis=2)).any()
+
+
+@pytest.mark.parametrize("rank", [0, 8])
+def test_a_state_of_earlier_versions_goes_on_with_their_sets_of_hops(views: list[TaskView], rank: int) -> None:
+    before = learned(views[:1], hops=AUTO_BEFORE, rank=rank)
+    now = learner(rank=rank)
+    now.load_state(before.state())
+    same_outputs(now, before, views[0])
+    for one in (now, before):
+        one.learn(views[1], (), Watch())
+    same_outputs(now, before, views[1])
+    assert_same_bits(now.state(), before.state())
 
 
 def test_another_seed_of_the_map_is_refused(views: list[TaskView]) -> None:

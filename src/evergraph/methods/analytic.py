@@ -40,6 +40,8 @@ from evergraph.workers import current_workers
 LOG = logging.getLogger(__name__)
 AUTO: tuple[HopSet, ...] = ((0,), (2,), (0, 1), (0, 2), (0, 1, 2))
 """The sets of hops that are tried where none are given."""
+AUTO_BEFORE: tuple[HopSet, ...] = ((0,), (2,), (0, 1), (0, 1, 2))
+"""The same in learners that were stored by earlier versions, which go on with them."""
 EXPLAINED = 0.99
 """Of generalised cross-validation the largest λ is taken that explains so much of what the best one does: by the
 squared error, which is not what predictions are judged by, less shrinkage is wanted than by mistakes."""
@@ -174,6 +176,12 @@ class Analytic(StatisticsLearner):
 
     def changed(self) -> None:
         self._fitted = None
+
+    def load_state(self, state: Mapping[str, Tensor]) -> None:
+        sums = state["statistics.means" if self.config.rank else "statistics.sums"]
+        if self.config.hops == "auto" and len(sums) == len(AUTO_BEFORE):
+            self.features = HopFeatures(AUTO_BEFORE, self.config.width, self.features.seed)
+        super().load_state(state)
 
     def learn(self, task: TaskView, past: Sequence[TaskView], watch: Watch) -> None:
         with watch.phase("statistics"):

@@ -17,7 +17,8 @@ def test_the_examples_run_as_they_are_printed(tmp_path: Path, monkeypatch: pytes
     nodes = [f"n{row},c{row % 4},{row % 4 + row % 5 / 9:.3f}" for row in range(48)]
     Path("nodes.csv").write_text("id,label,size\n" + "\n".join(nodes) + "\n")
     Path("edges.csv").write_text("source,target\n" + "".join(f"n{row},n{(row + 1) % 48}\n" for row in range(48)))
-    commands = "".join(re.findall(r"```sh\n(.*?)```", PAGE, flags=re.DOTALL)).splitlines()
+    blocks = "".join(re.findall(r"```sh\n(.*?)```", PAGE, flags=re.DOTALL))
+    commands = re.sub(r"\\\n\s*", "", blocks).splitlines()
     on_ray = [line for line in commands if "--executor ray" in line]  # tests/experiments/test_ray_workers.py
     assert len(on_ray) == 2
     remote = [line for line in commands if "://" in line]  # tests/cli/test_cache.py
