@@ -272,26 +272,25 @@ def test_every_table_is_saved_unrounded_and_quoted(browser: Any, address: str) -
             assert tables.count() == buttons.count() > 0
 
 
-def test_every_picture_is_saved_as_it_looks(browser: Any, address: str) -> None:
+@pytest.mark.parametrize(
+    ("data", "view", "count"),
+    [(WHOLE, "overview", 3), (PLAIN, "tasks", 2), (PLAIN, "compare", 4), (PLAIN, "tsne", 2)],
+)
+def test_every_picture_is_saved_as_it_looks(browser: Any, address: str, data: str, view: str, count: int) -> None:
+    """A page for each view: Chromium saves ten files of one page without asking."""
     with Visit(browser, address) as visit:
-        for data, view, count in (
-            (WHOLE, "overview", 3),
-            (PLAIN, "tasks", 2),
-            (PLAIN, "compare", 4),
-            (PLAIN, "tsne", 2),
-        ):
-            buttons = visit.at(data=data, view=view).locator("button[data-svg]:visible")
-            assert buttons.count() == count
-            for at in range(count):
-                name, text = saved(visit, buttons.nth(at), by_key=at == 0)
-                assert name.endswith(".svg")
-                root = ElementTree.fromstring(text)
-                assert root.tag == "{http://www.w3.org/2000/svg}svg"
-                assert "var(" not in text
-                assert "oklab" not in text
-                assert not any(node.get("hidden") for node in root.iter())
-                drawn = {node.get("fill") for node in root.iter()} | {node.get("stroke") for node in root.iter()}
-                assert len(drawn) > 3
+        buttons = visit.at(data=data, view=view).locator("button[data-svg]:visible")
+        assert buttons.count() == count
+        for at in range(count):
+            name, text = saved(visit, buttons.nth(at), by_key=at == 0)
+            assert name.endswith(".svg")
+            root = ElementTree.fromstring(text)
+            assert root.tag == "{http://www.w3.org/2000/svg}svg"
+            assert "var(" not in text
+            assert "oklab" not in text
+            assert not any(node.get("hidden") for node in root.iter())
+            drawn = {node.get("fill") for node in root.iter()} | {node.get("stroke") for node in root.iter()}
+            assert len(drawn) > 3
 
 
 def test_lines_that_coincide_take_turns_and_the_legend_raises_one(browser: Any, address: str) -> None:
