@@ -277,7 +277,7 @@ def test_every_table_is_saved_unrounded_and_quoted(browser: Any, address: str) -
     [(WHOLE, "overview", 3), (PLAIN, "tasks", 2), (PLAIN, "compare", 4), (PLAIN, "tsne", 2)],
 )
 def test_every_picture_is_saved_as_it_looks(browser: Any, address: str, data: str, view: str, count: int) -> None:
-    """A page for each view: Chromium saves ten files of one page without asking."""
+    """A page for each view: of one page Chromium saved ten files and no eleventh."""
     with Visit(browser, address) as visit:
         buttons = visit.at(data=data, view=view).locator("button[data-svg]:visible")
         assert buttons.count() == count
