@@ -85,3 +85,19 @@ def test_a_node_takes_a_few_numbers(
         assert answer.code == 0, answer.err
         shutil.rmtree(tmp_path / "new", ignore_errors=True)
     assert (peaks[2] - peaks[1]) / (SIZES[1] - SIZES[0]) < most
+
+
+@pytest.mark.parametrize(
+    "command", [("probe", "leak", "--seeds", "1"), ("score", "--score", "degree", "--out", "s.csv")]
+)
+def test_what_needs_the_whole_graph_asks_for_memory_and_takes_it(
+    command: tuple[str, ...], call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    every = (*command, "--dataset", convert(call, tmp_path, 40), "--json")
+    fits = call(*every).json()
+    monkeypatch.setattr(reading, "bytes_in_memory", lambda _: 2 * 10**9)
+    refused = call(*every, "--memory", "1GB")
+    assert (refused.code, refused.err.count("\n")) == (2, 1)
+    assert "raise --memory" in refused.err
+    assert call(*every, "--memory", "3GB").json() == fits

@@ -103,7 +103,6 @@ def test_parquet_holds_the_same_as_csv(call: Call, tmp_path: Path) -> None:
         (("--orientation", "up"), "orientation"),
         (("--orientation", "opposite", "--score", "degree"), "goes with --score hps, got --score degree"),
         (("--method", "blocks", "--score", "degree"), "--method goes with --score hps, got --score degree"),
-        (("--memory", "2GB", "--score", "degree"), "--memory goes with --score hps, got --score degree"),
         (("--method", "disk"), "method has to be one of memory, blocks, petsc, got 'disk'"),
         (("--ranks", "2"), "ranks goes with method=petsc, got it with method=memory"),
         (("--ranks", "2", "--score", "degree"), "--ranks goes with --score hps, got --score degree"),

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 import typer
 
 from evergraph.cli.console import STDOUT, note, print_json
-from evergraph.cli.options import AsJson, DataDir, Features, Plugins, StreamSetOption
+from evergraph.cli.options import AsJson, DataDir, Features, Memory, Plugins, StreamSetOption, budgeted
 from evergraph.errors import ConfigError
 
 app = typer.Typer(
@@ -33,6 +33,7 @@ def leak_command(
     seeds: Annotated[int, typer.Option(min=1, help="Seeds of split and class order, from 0, to average over.")] = 3,
     features: Features = None,
     settings: StreamSetOption = None,
+    memory: Memory = None,
     data_dir: DataDir = None,
     plugin: Plugins = None,
     as_json: AsJson = False,
@@ -51,9 +52,10 @@ def leak_command(
     for section in set(chosen) - {"dataset", "stream"}:
         raise ConfigError(f"--set takes dataset.* and stream.* here, got {section}.* instead")
     config = DataConfig.from_values(chosen)
-    graph = open_dataset(config.dataset, data_dir, progress=True)
-    streams = [make_stream(graph, config.stream, split_seed=seed, order_seed=seed) for seed in range(seeds)]
-    found = [leak(stream) for stream in streams]
+    with budgeted(memory):
+        graph = open_dataset(config.dataset, data_dir, progress=True)
+        streams = [make_stream(graph, config.stream, split_seed=seed, order_seed=seed) for seed in range(seeds)]
+        found = [leak(stream) for stream in streams]
     shares = {
         name: {
             kind: 100 * float(np.mean([getattr(one[name], kind) for one in found])) for kind in ("sets", "nodes")

@@ -36,7 +36,7 @@ def score_command(
     ranks: Annotated[int | None, typer.Option(help="Processes of --method petsc: 2 if none are given.")] = None,
     memory: Annotated[
         str | None,
-        typer.Option(help="Memory for the potential of a graph folder, such as 500MB; 2GB if none is given."),
+        typer.Option(help="Memory for the score of a graph folder, such as 500MB; 2GB for hps if none is given."),
     ] = None,
     backbone: Annotated[
         str | None, typer.Option(help="Backbone of the model, for scores that need one.", show_default="gcn")
@@ -59,7 +59,7 @@ def score_command(
     from evergraph.runs.scoring import score_graph
     from evergraph.scores import SCORES
 
-    given = {"orientation": orientation, "method": method, "memory": memory, "ranks": ranks}
+    given = {"orientation": orientation, "method": method, "ranks": ranks}
     for name, value in given.items():
         if value is not None and SCORES.canonical(score) != "hps":
             raise ConfigError(f"--{name} goes with --score hps, got --score {score} instead")
