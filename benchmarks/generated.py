@@ -1,8 +1,8 @@
 """Generated tables of any size, a chunk after the other: a graph whose classes can be learned, for scale.py.
 
-Node i has class i mod C and features N(0.3 · centre of its class, 1). Four of five edges join nodes of one class. One
-of ten labels names another class, which nothing else tells: 90 % right is the most there can be, and more would be a
-leak.
+Node i has class i mod C and features N(0.3 · centre of its class, 1). Four of five edges join nodes of one class.
+One of ten labels names another class, which nothing else tells: 90 % right is the most there can be, and more would
+be a leak.
 """
 
 from pathlib import Path
