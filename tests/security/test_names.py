@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 from evergraph.cli.console import PlainConsole
 from evergraph.cli.predict import _write_rows
 from evergraph.data.datasets import DatasetConfig
-from evergraph.estimator.classifier import Answer
+from evergraph.estimator.answer import Answer
 from evergraph.paper.exhibit import Exhibit
 from evergraph.report.markdown import code, escaped, markdown
 from evergraph.report.page import page

@@ -29,7 +29,8 @@ from evergraph.errors import ConfigError
 if TYPE_CHECKING:
     from typing import IO
 
-    from evergraph.estimator.classifier import Answer, ContinualClassifier
+    from evergraph.estimator.answer import Answer
+    from evergraph.estimator.classifier import ContinualClassifier
     from evergraph.tables import Batch
 
 EXAMPLE = "Example: evergraph predict --model model --edges edges.csv --nodes nodes.csv --out predictions.csv"

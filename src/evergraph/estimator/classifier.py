@@ -3,7 +3,6 @@
 import warnings
 from collections.abc import Collection, Mapping, Sequence
 from copy import deepcopy
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
@@ -11,14 +10,29 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from evergraph.data.graph import Graph
-from evergraph.data.on_disk import MOST_ROWS, is_on_disk
 from evergraph.errors import ConfigError, DataError, GraphWarning
+from evergraph.estimator.answer import Answer, answered, check_below
+from evergraph.estimator.forgetting import Forgotten, forget
 from evergraph.estimator.history import Step
-from evergraph.estimator.learned import GIVE_LABELS, Answers, Forgotten, Learned, n_inputs
-from evergraph.estimator.names import UNKNOWN, spelled
-from evergraph.estimator.settings import run_config
-from evergraph.estimator.stored import KIND, as_saved, check_plugins, checked_about, may_be_nan, named, part
+from evergraph.estimator.learned import Learned
+from evergraph.estimator.learning import learn
+from evergraph.estimator.measuring import answer_as
+from evergraph.estimator.merging import merge
+from evergraph.estimator.names import spelled
+from evergraph.estimator.plan import GIVE_LABELS
+from evergraph.estimator.prepared import n_inputs
+from evergraph.estimator.settings import Answers, run_config
+from evergraph.estimator.stored import (
+    KIND,
+    arguments_of,
+    as_saved,
+    check_plugins,
+    checked_about,
+    learned_of,
+    manifest_of,
+    may_be_nan,
+    tensors_of,
+)
 from evergraph.models import ModelFolder, read_model, write_model
 from evergraph.models.folder import WAIT_SECONDS
 from evergraph.runs.build import make_learner
@@ -30,25 +44,6 @@ from evergraph.watch import Watch
 
 ANSWERING = ("reject", "reject_below")
 """The arguments that may change after learning."""
-
-
-@dataclass(frozen=True)
-class Answer:
-    """For each node the label, its probability, how far the next one is, and whether the label is `unknown`.
-
-    The label is names[places]; `labels` has all of them, each as long as the longest.
-    """
-
-    names: NDArray[Any]
-    places: NDArray[np.int32]
-    top: NDArray[np.float64]
-    margin: NDArray[np.float64]
-    unknown: NDArray[np.bool_]
-    remarks: tuple[str, ...]
-
-    @property
-    def labels(self) -> NDArray[Any]:
-        return self.names[self.places]
 
 
 class ContinualClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -124,7 +119,7 @@ class ContinualClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         batch = to_batch(graph, y, **options)
         new = self._is_new
         learned = self._begun(batch) if new else self._unchanged
-        learned.learn(batch, watch or Watch())
+        learn(learned, batch, watch or Watch())
         if new:
             self._keep(learned)
         _warn(learned.history[-1].remarks)
@@ -155,21 +150,7 @@ class ContinualClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return Learned(config, schema, make_learner(config, n_inputs(schema)), answers)
 
     def _answers(self) -> Answers:
-        for name, value, most in (
-            ("holdout", self.holdout, 0.5),
-            ("reject", self.reject, 0.9),
-            ("reject_below", self.reject_below, 1),
-        ):
-            if value is not None and not (isinstance(value, int | float) and 0 <= value <= most):
-                raise ConfigError(f"{name} must be a number from 0 to {most:g}, got {value!r} instead")
-        if self.reject is not None and self.reject_below is not None:
-            raise ConfigError("reject or reject_below is wanted, got both; set one of them")
-        if self.reject and not self.holdout:
-            raise ConfigError(
-                "reject (--unknown) needs nodes kept aside, got holdout=0 (--holdout 0); raise it, or set "
-                "reject_below in Python"
-            )
-        return Answers(self.holdout, self.random_state, self.reject, self.reject_below)
+        return Answers.checked(self.holdout, self.random_state, self.reject, self.reject_below)
 
     def forget(self, graph: Any, nodes: ArrayLike, *, batch: int | None = None, **options: Any) -> Forgotten:
         """Take learned nodes, named by their ids, out again.
@@ -182,7 +163,7 @@ class ContinualClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if given.named == (batch is not None):
             wanted = "no batch" if given.named else "the number of the batch (batch=0 for the first)"
             raise ConfigError(f"for this graph {wanted} is wanted, got batch={batch}")
-        return self._unchanged.forget(given, nodes, batch)
+        return forget(self._unchanged, given, nodes, batch)
 
     def sibling(self) -> "ContinualClassifier":
         """A classifier with the same settings and schema that has learned nothing, so that both can be merged."""
@@ -198,7 +179,7 @@ class ContinualClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         if not isinstance(other, ContinualClassifier):
             raise ConfigError(f"another ContinualClassifier is wanted, got {type(other).__name__} instead")
-        self._unchanged.merge(other._unchanged)
+        merge(self._unchanged, other._unchanged)
         return self
 
     # answering
@@ -212,20 +193,8 @@ class ContinualClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def answers(self, graph: Any, below: float | None = None, **options: Any) -> Answer:
         """Labels with their probabilities; below: the least probability of an answer, instead of the model's."""
         learned = self._unchanged
-        if below is not None and (not isinstance(below, int | float) or not 0 <= below <= 1):
-            raise ConfigError(f"below must be a probability from 0 to 1, got {below!r} instead")
-        if below and UNKNOWN[0] in learned.classes:
-            raise ConfigError(
-                f"a class called {UNKNOWN[0]!r} cannot be told from no answer, got {below} as the least "
-                "probability of one; leave it out"
-            )
-        prepared = learned.prepare(to_batch(graph, **options))
-        places, top, second = _best(learned, prepared.graph)
-        unknown, names = top < (learned.below if below is None else below), self.classes_
-        if unknown.any():
-            places[unknown] = len(names)
-            names = np.append(names, UNKNOWN[0] if isinstance(learned.classes[0], str) else UNKNOWN[1])
-        return Answer(names, places, top, np.subtract(top, second, out=second), unknown, prepared.remarks)
+        check_below(learned, below)
+        return answered(learned, learned.prepare(to_batch(graph, **options)), below)
 
     def predict_proba(self, graph: Any, **options: Any) -> NDArray[np.float64]:
         """The probability of each class of `classes_`: (nodes, classes); calibrated on the held-out nodes."""
@@ -283,7 +252,7 @@ class ContinualClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 f"the arguments with which the classifier has learned are wanted, got {changed[0]}={now!r} in the "
                 f"place of {then!r}; set it back, or learn anew with fit"
             )
-        learned.answer_as(self._answers())
+        answer_as(learned, self._answers())
         return learned
 
     def _changed(self) -> list[str]:
@@ -368,28 +337,14 @@ class ContinualClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def contents(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """What `save` writes: the manifest and the tensors."""
-        about: dict[str, Any] = {"kind": KIND, "params": self._plain_params()}
+        about = {"kind": KIND, "params": self._plain_params()}
         if self._is_new:
             config = run_config(
                 self.method, self.backbone, self.budget, self.epochs, self.random_state, self.settings
             )
             return {**about, "config": config.to_values(), "classes": [], "n_features": 0, "n_tasks": 0}, {}
         learned = self._unchanged
-        about |= {
-            "config": learned.config.to_values(),
-            "classes": learned.classes,
-            "n_features": learned.n_features,
-            "n_tasks": learned.batches,
-            "plugins": learned.config.plugin_sources(),
-            "features": learned.schema.to_json(),
-            "temperature": learned.temperature,
-            "below": learned.below,
-            "returns": learned.returns,
-            "history": [step.model_dump(mode="json") for step in learned.history],
-        }
-        tensors: dict[str, Any] = {f"learner.{name}": value for name, value in learned.learner.state().items()}
-        tensors |= named(learned.ledger.arrays(), "ledger") | named(learned.held_out.arrays(), "held_out")
-        return about, tensors
+        return {**about, **manifest_of(learned)}, tensors_of(learned)
 
     def _plain_params(self) -> dict[str, Any]:
         """The arguments as JSON has them."""
@@ -406,66 +361,12 @@ class ContinualClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         with as_saved(path):
             config = {name: section for name, section in about.config.items() if name != "dataset"}
             settings = RunConfig.from_values(config, dataset_budget=False)
-            result = cls(**_as_given(about.params)) if about.params else cls._of_config(settings)
+            result = cls(**arguments_of(about, settings))
         check_plugins(about.plugins, settings.plugin_sources(), path)
-        if not about.n_tasks:
-            return result
-        with as_saved(path):
-            old = model.version < 3
-            schema = FeatureSchema(width=about.n_features) if old else FeatureSchema.from_json(about.features)
-            if n_inputs(schema) != about.n_features:
-                raise ValueError(f"{n_inputs(schema):,} inputs are wanted, got {about.n_features:,}")
-            learned = Learned(
-                settings,
-                schema,
-                make_learner(settings, about.n_features),
-                result._answers(),
-                classes=list(about.classes),
-                batches=about.n_tasks,
-                temperature=about.temperature,
-                below=about.below,
-                returns=about.returns,
-                history=list(about.history),
-            )
-            prefix = "" if old else "learner."
-            own = [name for name in model.tensors if name.startswith(prefix)]
-            learned.learner.load_state({name.removeprefix(prefix): model.tensors[name] for name in own})
-            if not old:
-                learned.ledger.load_arrays(part(model.tensors, "ledger"))
-                learned.held_out.load_arrays(part(model.tensors, "held_out"))
-            learned.check_outputs()
-        result._keep(learned)
+        if about.n_tasks:
+            with as_saved(path):
+                result._keep(learned_of(model, about, settings, result._answers()))
         return result
-
-    @classmethod
-    def _of_config(cls, config: RunConfig) -> "ContinualClassifier":
-        """A classifier with the settings of one that an earlier version saved."""
-        values = {name: dict(section) for name, section in config.to_values().items() if name != "dataset"}
-        method, backbone = values["method"].pop("name"), values["backbone"].pop("name")
-        seed = values["seeds"].pop("init")
-        stream = {name: values["stream"][name] for name in ("setting", "preprocessing")}
-        settings = {**values, "stream": stream}
-        return cls(method, backbone=backbone, random_state=seed, holdout=0.0, settings=settings)
-
-
-def _as_given(params: Mapping[str, Any]) -> dict[str, Any]:
-    """Arguments as they were before JSON."""
-    return {name: tuple(value) if isinstance(value, list) else value for name, value in params.items()}
-
-
-def _best(learned: Learned, graph: Graph) -> tuple[NDArray[np.int32], NDArray[np.float64], NDArray[np.float64]]:
-    """The likeliest class of every node, its probability and that of the next one; of a graph on disk in blocks."""
-    at_once = MOST_ROWS if is_on_disk(graph) else max(graph.n_nodes, 1)
-    best = np.empty(graph.n_nodes, dtype=np.int32)
-    top, second = np.empty((2, graph.n_nodes))
-    for start in range(0, graph.n_nodes, at_once):
-        rows = np.arange(start, min(start + at_once, graph.n_nodes)) if at_once < graph.n_nodes else None
-        here = slice(start, start + at_once)
-        found = learned.probabilities(graph, rows)
-        best[here] = found.argmax(axis=1)
-        ordered = np.partition(found, -2, axis=1) if found.shape[1] > 1 else np.pad(found, ((0, 0), (1, 0)))
-        second[here], top[here] = ordered[:, -2], ordered[:, -1]
-    return best, top, second
 
 
 def _warn(remarks: Sequence[str]) -> None:

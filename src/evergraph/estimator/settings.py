@@ -1,8 +1,9 @@
-"""From the arguments of a classifier to the settings of a run, checked."""
+"""From the arguments of a classifier to the settings of a run and to how it answers, checked."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from numbers import Integral
-from typing import Any
+from typing import Any, Self
 
 from evergraph.config import merged
 from evergraph.data.preprocess import Preprocessing
@@ -76,3 +77,32 @@ def _forbid_unused(settings: Mapping[str, Mapping[str, Any]]) -> None:
             f"settings of method, backbone, train, seeds, stream.{', stream.'.join(STREAM_SETTINGS)} are wanted, "
             f"got {what} instead; a classifier gets its graphs in partial_fit"
         )
+
+
+@dataclass(frozen=True)
+class Answers:
+    """How held-out nodes are answered: the share kept aside, and when no answer is given."""
+
+    holdout: float
+    seed: int
+    reject: float | None
+    reject_below: float | None
+
+    @classmethod
+    def checked(cls, holdout: float, seed: int, reject: float | None, reject_below: float | None) -> Self:
+        """ConfigError for what no share or probability can be, and for two ways at once."""
+        for name, value, most in (
+            ("holdout", holdout, 0.5),
+            ("reject", reject, 0.9),
+            ("reject_below", reject_below, 1),
+        ):
+            if value is not None and not (isinstance(value, int | float) and 0 <= value <= most):
+                raise ConfigError(f"{name} must be a number from 0 to {most:g}, got {value!r} instead")
+        if reject is not None and reject_below is not None:
+            raise ConfigError("reject or reject_below is wanted, got both; set one of them")
+        if reject and not holdout:
+            raise ConfigError(
+                "reject (--unknown) needs nodes kept aside, got holdout=0 (--holdout 0); raise it, or set "
+                "reject_below in Python"
+            )
+        return cls(holdout, seed, reject, reject_below)

@@ -1,4 +1,4 @@
-"""What a stored classifier says of itself besides its tensors, and reading it back with care."""
+"""What a stored classifier says of itself and its tensors, and reading it back with care."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -13,7 +13,13 @@ from torch import Tensor
 from evergraph.config import Settings, validated
 from evergraph.errors import ConfigError, StoreError
 from evergraph.estimator.history import Step
+from evergraph.estimator.learned import Learned
+from evergraph.estimator.prepared import n_inputs
+from evergraph.estimator.settings import Answers
 from evergraph.models import Model
+from evergraph.runs.build import make_learner
+from evergraph.runs.config import RunConfig
+from evergraph.tables import FeatureSchema
 
 KIND = "classifier"
 """What a model folder says it holds."""
@@ -82,12 +88,74 @@ def check_plugins(saved: Mapping[str, str], here: Mapping[str, str], path: Path)
         raise StoreError(f"{path} needs the {other[0]} of {saved[other[0]]}, got {came} instead; load that code")
 
 
-def part(tensors: Mapping[str, Tensor], name: str) -> dict[str, NDArray[Any]]:
+def manifest_of(learned: Learned) -> dict[str, Any]:
+    """What the manifest says of what was learned."""
+    return {
+        "config": learned.config.to_values(),
+        "classes": learned.classes,
+        "n_features": learned.n_features,
+        "n_tasks": learned.batches,
+        "plugins": learned.config.plugin_sources(),
+        "features": learned.schema.to_json(),
+        "temperature": learned.temperature,
+        "below": learned.below,
+        "returns": learned.returns,
+        "history": [step.model_dump(mode="json") for step in learned.history],
+    }
+
+
+def tensors_of(learned: Learned) -> dict[str, Any]:
+    """What is stored beside the manifest, by name."""
+    tensors: dict[str, Any] = {f"learner.{name}": value for name, value in learned.learner.state().items()}
+    return tensors | _named(learned.ledger.arrays(), "ledger") | _named(learned.held_out.arrays(), "held_out")
+
+
+def learned_of(model: Model, about: About, config: RunConfig, answers: Answers) -> Learned:
+    """The inverse of both; ValueError for what does not fit together."""
+    old = model.version < 3
+    schema = FeatureSchema(width=about.n_features) if old else FeatureSchema.from_json(about.features)
+    if n_inputs(schema) != about.n_features:
+        raise ValueError(f"{n_inputs(schema):,} inputs are wanted, got {about.n_features:,}")
+    learned = Learned(
+        config,
+        schema,
+        make_learner(config, about.n_features),
+        answers,
+        classes=list(about.classes),
+        batches=about.n_tasks,
+        temperature=about.temperature,
+        below=about.below,
+        returns=about.returns,
+        history=list(about.history),
+    )
+    prefix = "" if old else "learner."
+    own = [name for name in model.tensors if name.startswith(prefix)]
+    learned.learner.load_state({name.removeprefix(prefix): model.tensors[name] for name in own})
+    if not old:
+        learned.ledger.load_arrays(_part(model.tensors, "ledger"))
+        learned.held_out.load_arrays(_part(model.tensors, "held_out"))
+    learned.check_outputs()
+    return learned
+
+
+def arguments_of(about: About, config: RunConfig) -> dict[str, Any]:
+    """The arguments of a stored classifier; of one that an earlier version saved, those that its settings say."""
+    if about.params:  # as they were before JSON
+        return {name: tuple(value) if isinstance(value, list) else value for name, value in about.params.items()}
+    values = {name: dict(section) for name, section in config.to_values().items() if name != "dataset"}
+    method, backbone = values["method"].pop("name"), values["backbone"].pop("name")
+    seed = values["seeds"].pop("init")
+    stream = {name: values["stream"][name] for name in ("setting", "preprocessing")}
+    settings = {**values, "stream": stream}
+    return {"method": method, "backbone": backbone, "random_state": seed, "holdout": 0.0, "settings": settings}
+
+
+def _part(tensors: Mapping[str, Tensor], name: str) -> dict[str, NDArray[Any]]:
     """The arrays below a name."""
     prefix = f"{name}."
     return {key.removeprefix(prefix): value.numpy() for key, value in tensors.items() if key.startswith(prefix)}
 
 
-def named(arrays: Mapping[str, NDArray[Any]], name: str) -> dict[str, NDArray[Any]]:
-    """The inverse of `part`."""
+def _named(arrays: Mapping[str, NDArray[Any]], name: str) -> dict[str, NDArray[Any]]:
+    """The inverse of `_part`."""
     return {f"{name}.{key}": np.ascontiguousarray(value) for key, value in arrays.items()}
