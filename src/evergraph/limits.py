@@ -5,8 +5,9 @@ Sizes are relative to the memory that is free wherever an honest file may be lar
 
 import os
 import stat
+from io import BytesIO
 from pathlib import Path
-from typing import TextIO
+from typing import BinaryIO, TextIO
 
 from evergraph.budget import free_memory
 
@@ -17,6 +18,7 @@ MOST_SETTINGS_BYTES = 1 << 22
 MOST_JSON_BYTES = 1 << 28
 JSON_GROWTH = 32
 """How many times its bytes JSON may take as Python objects: `[],` is three bytes and becomes 64."""
+READ_AT_ONCE = 1 << 20
 MOST_LINE = 1 << 26
 """Characters of a line in a CSV file."""
 MOST_COLUMNS = 100_000
@@ -36,10 +38,18 @@ def read_limited(path: Path, most: int, *, inside: bool = False) -> bytes:
     pipe would be waited for, and a device never ends. A file that a person named may be a pipe.
     """
     with open(path, "rb", opener=_opened_regular if inside else None) as file:
-        found = file.read(most + 1)
+        found = _read(file, most + 1)
     if len(found) > most:
         raise Refused(f"at most {most:,} bytes are wanted, got more")
     return found
+
+
+def _read(file: BinaryIO, most: int) -> bytes:
+    """What a file holds, at most so many bytes; a single read takes the memory of so many, however few come."""
+    found = BytesIO()
+    while found.tell() < most and (block := file.read(min(most - found.tell(), READ_AT_ONCE))):
+        found.write(block)
+    return found.getvalue()
 
 
 def _opened_regular(path: str, flags: int) -> int:

@@ -121,6 +121,15 @@ def test_a_pipe_that_a_person_named_is_read(tmp_path: Path) -> None:
     writer.join()
 
 
+def test_a_small_file_takes_little_memory_however_much_it_might_hold(tmp_path: Path, within: Within) -> None:
+    path = written(tmp_path / "record.json", b"x" * (3 * MB + 7))
+    with within(8 * MB):
+        found = read_limited(path, 1 << 31)
+    assert found == b"x" * (3 * MB + 7)
+    with pytest.raises(Refused, match=r"at most 3,145,734 bytes are wanted, got more"):
+        read_limited(path, 3 * MB + 6)
+
+
 def test_a_pipe_in_a_folder_is_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "record.json")
     with pytest.raises(Refused, match="a plain file is wanted"):

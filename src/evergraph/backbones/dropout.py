@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from evergraph.backbones.jit import kernels
+from evergraph.splitmix import GOLDEN, finalised
 from evergraph.threads import on_torch_threads
 
 BLOCK = 1 << 15
@@ -16,8 +17,7 @@ BLOCK = 1 << 15
 CHUNK = 1 << 18
 """Values multiplied at a time, where the work is divided among threads."""
 
-_GOLDEN, _MIX_1, _MIX_2 = 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
-_STEPS = np.arange(1, BLOCK + 1, dtype=np.uint64) * np.uint64(_GOLDEN)
+_STEPS = np.arange(1, BLOCK + 1, dtype=np.uint64) * np.uint64(GOLDEN)
 
 
 def random_words(key: int, count: int) -> NDArray[np.uint64]:
@@ -30,19 +30,14 @@ def random_words(key: int, count: int) -> NDArray[np.uint64]:
     fill = _fill if compiled is None else compiled.fill
 
     def block(start: int) -> None:
-        fill(words[start : start + BLOCK], np.uint64((key + start * _GOLDEN) % (1 << 64)))
+        fill(words[start : start + BLOCK], np.uint64((key + start * GOLDEN) % (1 << 64)))
 
     on_torch_threads(block, range(0, count, BLOCK))
     return words
 
 
 def _fill(words: NDArray[np.uint64], key: np.uint64) -> None:
-    spare = np.empty_like(words)
-    np.add(_STEPS[: len(words)], key, out=words)
-    for shift, factor in ((30, _MIX_1), (27, _MIX_2), (31, 1)):
-        words ^= np.right_shift(words, np.uint64(shift), out=spare)
-        if factor > 1:
-            words *= np.uint64(factor)
+    finalised(np.add(_STEPS[: len(words)], key, out=words))
 
 
 @dataclass(frozen=True)

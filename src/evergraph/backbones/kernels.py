@@ -12,6 +12,8 @@ from typing import Any, TypeVar
 import numba
 import numpy as np
 
+from evergraph import splitmix
+
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 f32, i64, u64 = np.float32, np.int64, np.uint64
@@ -27,8 +29,7 @@ C2, C3, C4, C5, C6, C7 = (
 )
 """exp(r) = 1 + r + C2 r² + ... + C7 r⁷ for |r| <= log(2) / 2, to float32 rounding."""
 
-GOLDEN, MIX_1, MIX_2 = u64(0x9E3779B97F4A7C15), u64(0xBF58476D1CE4E5B9), u64(0x94D049BB133111EB)
-"""The constants of SplitMix64 (Steele, Lea and Flood, 2014)."""
+GOLDEN, MIX_1, MIX_2 = u64(splitmix.GOLDEN), u64(splitmix.MIX_1), u64(splitmix.MIX_2)
 
 
 def compiled(function: Function) -> Function:

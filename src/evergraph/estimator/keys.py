@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evergraph.matrices import Features
-from evergraph.methods.hop_features import mix
+from evergraph.splitmix import mixed
 
 LONGEST = 20
 """Signs of a whole number that fits 64 bits, at most."""
@@ -17,7 +17,7 @@ SALT = np.uint64(0x2545F4914F6CDD1D)
 def node_keys(ids: NDArray[Any]) -> NDArray[np.int64]:
     """A key for each id; the same for 12 and "12", which a person's files mix up."""
     if ids.dtype.kind in "iu":
-        return mix(ids.astype(np.int64).view(np.uint64)).view(np.int64)
+        return mixed(ids.astype(np.int64).view(np.uint64)).view(np.int64)
     return np.fromiter((_text_key(str(node)) for node in ids.tolist()), dtype=np.int64, count=len(ids))
 
 
@@ -38,18 +38,18 @@ def row_keys(batch: int, features: Features) -> NDArray[np.int64]:
     for part in sparse_parts or [features]:
         content.update(np.ascontiguousarray(part).data)
     came_in = np.uint64(batch + 1) * SALT ^ np.frombuffer(content.digest(), dtype="<u8")[0]
-    return mix(mix(np.arange(features.shape[0], dtype=np.uint64)) ^ came_in).view(np.int64)
+    return mixed(mixed(np.arange(features.shape[0], dtype=np.uint64)) ^ came_in).view(np.int64)
 
 
 def chances(keys: NDArray[np.int64], seed: int) -> NDArray[np.float64]:
     """A number from 0 to 1 for each node that depends on its key and the seed alone."""
-    mixed = mix(keys.view(np.uint64) ^ (np.uint64(seed + 1) * SALT))
-    return np.asarray((mixed >> np.uint64(11)) / float(2**53))
+    words = mixed(keys.view(np.uint64) ^ (np.uint64(seed + 1) * SALT))
+    return np.asarray((words >> np.uint64(11)) / float(2**53))
 
 
 def checksums(inputs: NDArray[Any]) -> NDArray[np.uint64]:
     """A checksum of each row of what a learner takes in of a node."""
     flat = np.ascontiguousarray(inputs).reshape(len(inputs), -1).view(np.uint8)
     padded = np.pad(flat, ((0, 0), (0, -flat.shape[1] % 8))).view(np.uint64)
-    factors = mix(np.arange(padded.shape[1], dtype=np.uint64)) | np.uint64(1)
-    return mix((padded * factors).sum(axis=1, dtype=np.uint64))
+    factors = mixed(np.arange(padded.shape[1], dtype=np.uint64)) | np.uint64(1)
+    return mixed((padded * factors).sum(axis=1, dtype=np.uint64))

@@ -17,6 +17,7 @@ from scipy.sparse import csr_array, issparse
 from evergraph.errors import ConfigError, DataError
 from evergraph.hodge.checks import Vector
 from evergraph.matrices import all_ones
+from evergraph.splitmix import GOLDEN, finalised
 
 ENTRY_BYTES = 128
 """Memory for each entry that is worked on together, with all copies."""
@@ -183,10 +184,6 @@ def _check_entries(graph: BlockedGraph) -> None:
         )
 
 
-MIX = (np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))
-SHIFTS = (np.uint64(30), np.uint64(27), np.uint64(31))
-
-
 def is_symmetric(graph: BlockedGraph) -> bool:
     """Whether every entry has its reverse with the same weight, in one pass without looking for any of them.
 
@@ -197,22 +194,15 @@ def is_symmetric(graph: BlockedGraph) -> bool:
     total = np.uint64(0)
     for row, column, weight in graph.entries():
         low, high = np.minimum(row, column), np.maximum(row, column)
-        number = _mixed(low.view(np.uint64) * np.uint64(graph.n_nodes) + high.view(np.uint64))
+        number = _word(low.view(np.uint64) * np.uint64(graph.n_nodes) + high.view(np.uint64))
         if weight is not None:
-            number = _mixed(number ^ weight.view(np.uint64))
+            number = _word(number ^ weight.view(np.uint64))
         above = row < column
         with np.errstate(over="ignore"):
             total += number[above].sum(dtype=np.uint64) - number[~above].sum(dtype=np.uint64)
     return bool(total == 0)
 
 
-def _mixed(number: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Return a number of 64 bits for each, in which every bit depends on every bit of the given one."""
-    with np.errstate(over="ignore"):
-        number = (number + np.uint64(1)) * MIX[0]
-        number ^= number >> SHIFTS[0]
-        number *= MIX[1]
-        number ^= number >> SHIFTS[1]
-        number *= MIX[2]
-    number ^= number >> SHIFTS[2]
-    return number
+def _word(state: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """A number of 64 bits for each state; the factor spreads neighbouring states before the first step."""
+    return finalised((state + np.uint64(1)) * np.uint64(GOLDEN))

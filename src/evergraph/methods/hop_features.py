@@ -23,6 +23,7 @@ from evergraph.data.on_disk import DiskSteps, Remembered, disk_adjacency, is_on_
 from evergraph.errors import DataError
 from evergraph.methods.row_product import row_product
 from evergraph.seeding import Purpose, numpy_generator
+from evergraph.splitmix import mixed
 from evergraph.threads import in_threads
 
 Codes: TypeAlias = NDArray[np.uint8]
@@ -321,14 +322,6 @@ def fingerprints(graph: Graph) -> NDArray[np.uint64]:
 
 def _row_hashes(matrix: sparse.csr_array) -> NDArray[np.uint64]:
     bits = matrix.data.astype(np.float32).view(np.uint32).astype(np.uint64)
-    mixed = mix(bits ^ (matrix.indices.astype(np.uint64) << np.uint64(32)))
-    ends = np.concatenate([np.zeros(1, dtype=np.uint64), np.cumsum(mixed, dtype=np.uint64)])
-    return mix(ends[matrix.indptr[1:]] - ends[matrix.indptr[:-1]])
-
-
-def mix(value: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """The finaliser of splitmix64, modulo 2^64."""
-    value = value + np.uint64(0x9E3779B97F4A7C15)
-    value = (value ^ (value >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    value = (value ^ (value >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return value ^ (value >> np.uint64(31))
+    words = mixed(bits ^ (matrix.indices.astype(np.uint64) << np.uint64(32)))
+    ends = np.concatenate([np.zeros(1, dtype=np.uint64), np.cumsum(words, dtype=np.uint64)])
+    return mixed(ends[matrix.indptr[1:]] - ends[matrix.indptr[:-1]])

@@ -15,6 +15,7 @@ from evergraph.data.datasets.files import MERGE, NO_EDGES, FileOptions
 from evergraph.data.graph_folder import NpyWriter
 from evergraph.errors import DataError
 from evergraph.matrices import repeated_edges
+from evergraph.splitmix import mixed
 from evergraph.tables import Duplicates, Table
 from evergraph.tables.edges import edge_weights, end_column, unknown_end
 from evergraph.tables.ids import comparable
@@ -197,15 +198,5 @@ class _Csr:
 def _hashes(keys: NDArray[np.int64], weights: NDArray[np.float32]) -> NDArray[np.uint64]:
     """Two sums of hashes of entries, equal for the same entries in any order."""
     bits = np.ascontiguousarray(weights, dtype=np.float32).view(np.uint32).astype(np.uint64)
-    first = _mixed(keys.view(np.uint64) ^ _mixed(bits))
-    return np.array(
-        [first.sum(dtype=np.uint64), _mixed(first + np.uint64(1)).sum(dtype=np.uint64)], dtype=np.uint64
-    )
-
-
-def _mixed(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """The finaliser of splitmix64 (Steele, Lea and Flood, 2014)."""
-    values = values + np.uint64(0x9E3779B97F4A7C15)
-    values = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    values = (values ^ (values >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return values ^ (values >> np.uint64(31))
+    first = mixed(keys.view(np.uint64) ^ mixed(bits))
+    return np.array([first.sum(dtype=np.uint64), mixed(first + np.uint64(1)).sum(dtype=np.uint64)], dtype=np.uint64)
