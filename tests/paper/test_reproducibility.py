@@ -10,19 +10,9 @@ from typing import Any
 import pytest
 
 from evergraph.paper import reproducibility
-from evergraph.paper.published import main_result
-from evergraph.paper.reproducibility import fusion_table, rendered, settings_table
-from evergraph.results.groups import Stat
-from evergraph.results.records import SmallRecord, checked
-from report.test_page import small
+from evergraph.paper.reproducibility import rendered
 
 ROOT = Path(__file__).parents[2]
-
-
-def record(method: dict[str, Any], aa: float, **config: dict[str, Any]) -> SmallRecord:
-    content = small(aa=aa)
-    content["config"] |= {"method": method, **{name: {"name": "x", **section} for name, section in config.items()}}
-    return checked(content, "a test")
 
 
 @pytest.mark.parametrize("document", ["REPRODUCIBILITY.md", "docs/whole-graph.md"])
@@ -102,46 +92,3 @@ def test_values_in_the_text_stand_in_the_tables() -> None:
     values = re.findall(r"-?\d+\.\d ± \d+\.\d", prose)
     assert values
     assert [value for value in values if f" {value} " not in tables.replace("\n", " ")] == []
-
-
-def test_the_papers_main_table() -> None:
-    assert main_result("ftf-er-det", "amazon-computers") == (Stat(94.6, 0.8), Stat(-4.5, 1.1))
-    assert main_result("ftf-er-prob", "reddit") == (Stat(95.7, 0.6), Stat(-2.3, 0.5))
-    assert main_result("er-gnn-mf", "corafull") == (Stat(10.0, 4.3), Stat(-80.7, 4.7))
-    assert main_result("ssm", "ogbn-arxiv") == (Stat(54.7, 2.6), Stat(-13.8, 2.1))
-    assert main_result("ssm", "digits") is None
-    assert main_result("new", "reddit") is None
-
-
-def test_tables_show_every_group_once() -> None:
-    base = {"name": "ftf-er-det", "feature_score": "grand", "topology_score": "hps", "orientation": "paper"}
-    records = [record({**base, "beta": beta}, aa) for beta, aa in ((0.0, 80.0), (0.5, 90.0), (0.5, 92.0))]
-    records += [record({**base, "orientation": "opposite", "beta": 0.5}, 70.0)]
-    chance = {**base, "feature_score": "random", "topology_score": "none", "beta": 0.0}
-    records += [record({"name": "joint"}, 97.0), record(chance, 93.0)]
-    records += [record({**base, "topology_score": "random", "beta": 0.5}, aa) for aa in (94.0, 96.0)]
-    table = fusion_table(records)
-    assert "| ftf-er-det, paper | 80.0 / -20.0 | 91.0 ± 1.4 / -9.0 ± 1.4 |" in table
-    assert "| ftf-er-det, opposite | 80.0 / -20.0 | 70.0 / -30.0 |" in table
-    assert table.endswith(
-        "- random selection: 93.0 / -7.0 (seeds: 1)\n"
-        "- ftf-er-det, GraNd and noise in the place of the potential, β = 0.5: 95.0 ± 1.4 / -5.0 ± 1.4\n"
-        "- joint: 97.0 / -3.0 (seeds: 1)"
-    )
-
-
-def test_settings_stand_beside_each_other() -> None:
-    def run(norm: str, epochs: int, feature: str, topology: str, aa: float) -> SmallRecord:
-        method = {"name": "ftf-er-det", "feature_score": feature, "topology_score": topology}
-        stream, train = {"preprocessing": "row-l2"}, {"epochs": epochs}
-        return record(method, aa, backbone={"norm": norm}, stream=stream, train=train)
-
-    table = settings_table(
-        [
-            run("sum", 200, "random", "none", 90.0),
-            run("sum", 200, "grand", "hps", 70.0),
-            run("sum", 30, "grand", "hps", 80.0),
-        ]
-    )
-    assert "| sum, row-l2, 30 | – | 80.0 / -20.0 | – | – |" in table
-    assert "| sum, row-l2, 200 | 90.0 / -10.0 | 70.0 / -30.0 | – | – |" in table

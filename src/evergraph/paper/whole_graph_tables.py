@@ -1,0 +1,93 @@
+"""The tables of docs/whole-graph.md: storages, memory beside accuracy, learning in task graphs, unseen nodes."""
+
+import statistics
+from collections.abc import Iterator
+from pathlib import Path
+
+from evergraph.methods import METHODS
+from evergraph.paper.exhibit import markdown_table
+from evergraph.paper.record_cells import BY_DEGREE, Records, both_tests, chosen_by, seeded_cell
+from evergraph.results.groups import stat
+from evergraph.results.records import SmallRecord, grouped, grouped_by, read_records, setting
+from evergraph.runs.config import completed
+
+STORAGES = {
+    "nodes": "features alone",
+    "subgraph": "and the edges between them (as the paper)",
+    "neighbours": "and sampled neighbours",
+    "embedding": "the propagated row of that time",
+    "ids": "read again in the graph known now",
+}
+
+
+def storage_table(records: Records) -> str:
+    """Rows: what is kept of a replayed node; columns: how nodes are chosen; AA tested both ways, and the bytes."""
+    groups = grouped_by(records, lambda run: (_storage(run), chosen_by(run)))
+    selections = sorted({selection for _, selection in groups}, key=lambda name: (name == BY_DEGREE, name))
+
+    def row(storage: str) -> Iterator[str]:
+        for selection in selections:
+            runs = groups.get((storage, selection), [])
+            kept = statistics.mean(run.memory.bytes for run in runs) / 1e6 if runs else 0.0
+            yield f"{both_tests(runs)}; {kept:.2f} MB" if runs else "–"
+
+    rows = [[f"`{storage}`: {meaning}", *row(storage)] for storage, meaning in STORAGES.items()]
+    seeds = sorted({len(runs) for runs in groups.values()})
+    heading = f"global (local) AA, %; kept; seeds: {' or '.join(map(str, seeds))}"
+    return markdown_table([heading, *selections], rows)
+
+
+def _storage(record: SmallRecord) -> str | None:
+    """What a run keeps of a replayed node: in records from before there was a choice, the method's default."""
+    found = setting(record, "method.storage")
+    default = getattr(METHODS[record.config["method"]["name"]].config(), "storage", None)
+    return found if found is not None or default is None else str(default.value)
+
+
+def frontier_table(records: Records) -> str:
+    """Methods and settings by the bytes that they keep; local AA in task graphs, global AA in the whole graph."""
+    groups = grouped_by(records, _named_settings)
+    rows = []
+    for name, runs in groups.items():
+        megabytes = statistics.mean(run.memory.bytes for run in runs) / 1e6
+        cells = []
+        for whole in (False, True):
+            some = [run for run in runs if bool(setting(run, "stream.inter_task_edges")) is whole]
+            cells.append(f"{stat([run.aa for run in some])} ({len(some)})" if some else "–")
+        rows.append((megabytes, [f"{megabytes:.2f}", name, *cells]))
+    return markdown_table(
+        ["kept of the past, MB", "method", "local AA, % (seeds)", "global AA, % (seeds)"],
+        [row for _, row in sorted(rows)],
+    )
+
+
+def _named_settings(record: SmallRecord) -> str:
+    """A method and its settings that are not defaults."""
+    changed = [key for key in record.changed or () if key.startswith("method.") and key != "method.name"]
+    values = [f"{key.removeprefix('method.')}={setting(record, key)}" for key in changed]
+    return ", ".join([f"`{setting(record, 'method.name')}`", *values])
+
+
+def fall_table(path: Path) -> str:
+    """Rows: methods; columns: learned in task graphs or in the whole graph, each tested both ways.
+
+    path: the runs in task graphs; those in the whole graph are in whole-amazon.json beside it.
+    """
+    alone = read_records(path, completed)
+    seeds = {setting(run, "seeds.init") for run in alone}
+    other = path.with_name("whole-amazon.json")
+    beside = read_records(other, completed) if other.exists() else []
+    whole = grouped_by([run for run in beside if setting(run, "seeds.init") in seeds], chosen_by)
+    rows = [(method, runs, whole.get(method, [])) for method, runs in grouped_by(alone, chosen_by).items()]
+    rows.sort(key=lambda row: -statistics.mean(run.aa_global or 0.0 for run in row[1]))
+    cells = [[name, both_tests(runs), both_tests(other) if other else "–"] for name, runs, other in rows]
+    heading = f"global (local) AA, %; seeds: {len(seeds)}"
+    return markdown_table([heading, "learned in task graphs", "learned in the whole graph"], cells)
+
+
+def inductive_table(records: Records) -> str:
+    """Methods whose learners never saw the nodes that they are tested on; AA and AF in the whole graph."""
+    groups = grouped(records, ("method.name",))
+    order = sorted(groups.items(), key=lambda pair: -statistics.mean(run.aa for run in pair[1]))
+    rows = [[f"`{name}`", seeded_cell(runs)] for (name,), runs in order]
+    return markdown_table(["method", "AA / AF, % (seeds)"], rows)

@@ -1,0 +1,12 @@
+"""Records made for tests of tables."""
+
+from typing import Any
+
+from evergraph.results.records import SmallRecord, checked
+from report.test_page import small
+
+
+def record(method: dict[str, Any], aa: float, **config: dict[str, Any]) -> SmallRecord:
+    content = small(aa=aa)
+    content["config"] |= {"method": method, **{name: {"name": "x", **section} for name, section in config.items()}}
+    return checked(content, "a test")
