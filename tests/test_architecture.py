@@ -32,7 +32,9 @@ def test_every_package_has_a_layer_and_every_module_a_sentence() -> None:
 
 def test_files_that_the_page_names_exist() -> None:
     text = architecture.PAGE.read_text(encoding="utf-8")
-    for name in re.findall(r"`([\w/]+\.py)`", text):
+    names = re.findall(r"`([\w/]+\.py)`", text)
+    assert names
+    for name in names:
         assert any((root / name).exists() for root in (architecture.PACKAGE, ROOT)), name
 
 

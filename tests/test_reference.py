@@ -99,6 +99,9 @@ def test_a_changed_code_would_be_noticed(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_links_between_pages_exist() -> None:
-    for page in (ROOT / "docs" / "reference").glob("*.md"):
-        for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
-            assert (page.parent / target).exists(), f"{page.name}: {target}"
+    pattern = re.compile(r"\]\(([^)#:]+)(?:#[^)]*)?\)")
+    pages = (ROOT / "docs" / "reference").glob("*.md")
+    links = [(page, target) for page in pages for target in pattern.findall(page.read_text(encoding="utf-8"))]
+    assert links
+    for page, target in links:
+        assert (page.parent / target).exists(), f"{page.name}: {target}"

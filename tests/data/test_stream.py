@@ -401,7 +401,9 @@ def test_the_potential_of_an_inductive_stream_is_that_of_all_training_nodes() ->
     made = stream(tiny_graph((12,) * 4), inductive=True)
     train = np.sort(np.concatenate([split[0] for split in made.splits]))
     whole = hodge_potential(made.graph.subgraph(train).adjacency).value
-    for view in made.views(1, with_past=True):
+    views = made.views(1, with_past=True)
+    assert len(views) == 2
+    for view in views:
         assert view.whole_potential is not None
         assert np.array_equal(view.whole_potential(view.node_ids), whole[np.isin(train, view.node_ids)])
 

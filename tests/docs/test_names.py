@@ -39,6 +39,13 @@ def options_of_scripts(text: str) -> set[str]:
     return {option for script in scripts for option in re.findall(r'"(--[a-z-]+)"', (ROOT / script).read_text())}
 
 
+def test_the_pages_have_what_is_looked_for() -> None:
+    texts = [page.read_text(encoding="utf-8") for page in NAMES.values()]
+    commands = [after_evergraph(words)[0] for text in texts for words in commands_in_blocks(text)]
+    assert {"run", "learn", "predict"} <= set(commands)
+    assert {"--method", "METHODS"} <= {code for text in texts for code in code_in_prose(text)}
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_commands_in_blocks_are_understood(name: str) -> None:
     for words in commands_in_blocks(NAMES[name].read_text(encoding="utf-8")):

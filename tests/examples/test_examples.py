@@ -134,7 +134,9 @@ def test_an_example_runs_and_shows_what_its_text_says(name: str, tmp_path: Path)
 def test_the_committed_page_shows_what_its_text_says(name: str) -> None:
     page = (examples.PAGES / f"{name}.md").read_text(encoding="utf-8")
     CLAIMS[name](page)
-    for file in re.findall(r"\]\((.+\.png)\)", page):
+    files = re.findall(r"\]\((.+\.png)\)", page)
+    assert files
+    for file in files:
         assert (examples.PAGES / file).exists()
 
 

@@ -132,7 +132,9 @@ def test_only_training_nodes_are_kept_and_their_labels_are_right() -> None:
     held = learner.state()
     rows = {row.tobytes(): index for index, row in enumerate(np.asarray(stream.graph.features))}
     train = {int(node): label for label, split in enumerate(stream.splits) for node in split[0]}
-    for features, label in zip(held["buffer.features"].numpy(), held["buffer.labels"].tolist(), strict=True):
+    labels = held["buffer.labels"].tolist()
+    assert labels
+    for features, label in zip(held["buffer.features"].numpy(), labels, strict=True):
         assert train[rows[features.tobytes()]] == label
 
 

@@ -93,6 +93,7 @@ def test_nothing_temporary_is_left(store: RunStore) -> None:
 
 def test_nothing_is_pickled(store: RunStore) -> None:
     store.save_task(0, task_record(), STATE)
+    assert (store.folder / "task-000.json").exists()
     for path in store.folder.iterdir():
         assert path.suffix in (".json", ".safetensors")
         assert not path.read_bytes().startswith((b"\x80", b"PK"))
