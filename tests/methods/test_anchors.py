@@ -46,6 +46,23 @@ def test_nodes_with_equal_features_are_not_told_apart_and_left_out() -> None:
     assert not {3, 4} & set(rows.tolist())
 
 
+def test_a_graph_is_known_again_where_more_anchors_are_found_than_missing() -> None:
+    anchors = anchors_of(np.arange(40), limit=40)
+    assert anchors.again(HASHES)
+    assert anchors.again(HASHES[:21])
+    assert not anchors.again(HASHES[:20])
+    assert not anchors.again(np.arange(40, dtype=np.uint64))
+    assert not Anchors(5).again(HASHES)
+
+
+def test_features_that_nodes_share_do_not_count_against_a_graph() -> None:
+    anchors = anchors_of(np.arange(40), limit=40)
+    shared = np.concatenate([HASHES, HASHES[2:]])
+    assert len(anchors.find(shared)[0]) == 2
+    assert anchors.again(shared)
+    assert not anchors.again(shared[2:])
+
+
 def test_dropped_nodes_are_gone_and_bytes_are_counted() -> None:
     anchors = anchors_of(np.arange(40))
     anchors.remove(anchors.hashes[:3])

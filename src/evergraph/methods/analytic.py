@@ -187,7 +187,7 @@ class Analytic(StatisticsLearner):
         with watch.phase("statistics"):
             hashes = fingerprints(task.graph)
             old, old_labels = self.anchors.find(hashes)
-            again = len(old) > len(self.anchors.hashes) / 2  # a few nodes may only look alike
+            again = self.anchors.again(hashes)
             self.anchors.add(hashes[task.train], task.train_labels)
             here = np.flatnonzero(np.isin(task.train, self.anchors.find(hashes)[0]))  # the new ones
             tested: list[Codes] = []
@@ -217,8 +217,8 @@ class Analytic(StatisticsLearner):
         super().forget(task)
         hashes = fingerprints(task.graph)
         self.anchors.remove(hashes[task.train])
-        rows, labels = self.anchors.find(hashes)
-        if self._chosen.place != NONE and len(rows) > len(self.anchors.hashes) / 2:
+        if self._chosen.place != NONE and self.anchors.again(hashes):
+            rows, labels = self.anchors.find(hashes)
             self._choose(self.features(task.graph, rows), labels)
 
     def merge(self, other: StatisticsLearner, places: NDArray[np.int64] | None = None) -> None:

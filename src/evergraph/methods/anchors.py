@@ -54,6 +54,14 @@ class Anchors:
         known = (uses[inverse] == 1) & (times[inverse] == 1)
         return row_of[inverse[known]], self.labels[known].astype(np.int64)
 
+    def again(self, hashes: NDArray[np.uint64]) -> bool:
+        """Whether a graph has nodes learned before: more anchors are found than are not there.
+
+        Those whose features several nodes share say nothing; a few nodes may only look alike.
+        """
+        values = np.unique(self.hashes)
+        return len(self.find(hashes)[0]) > np.count_nonzero(~np.isin(values, hashes))
+
     def memory(self) -> MemoryUsage:
         """The bytes of hashes and labels."""
         return MemoryUsage(bytes=self.hashes.nbytes + self.labels.nbytes)
