@@ -60,7 +60,7 @@ class Anchors:
         Those whose features several nodes share say nothing; a few nodes may only look alike.
         """
         values = np.unique(self.hashes)
-        return len(self.find(hashes)[0]) > np.count_nonzero(~np.isin(values, hashes))
+        return len(self.find(hashes)[0]) > int(np.count_nonzero(~np.isin(values, hashes)))
 
     def memory(self) -> MemoryUsage:
         """The bytes of hashes and labels."""

@@ -1,13 +1,13 @@
 """The tables of docs/whole-graph.md: storages, memory beside accuracy, learning in task graphs, unseen nodes."""
 
 import statistics
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from evergraph.methods import METHODS
 from evergraph.paper.exhibit import markdown_table
 from evergraph.paper.record_cells import BY_DEGREE, Records, both_tests, chosen_by, seeded_cell
-from evergraph.results.groups import stat
+from evergraph.results.groups import Stat, stat
 from evergraph.results.records import SmallRecord, grouped, grouped_by, read_records, setting
 from evergraph.runs.config import completed
 
@@ -68,21 +68,60 @@ def _named_settings(record: SmallRecord) -> str:
     return ", ".join([f"`{setting(record, 'method.name')}`", *values])
 
 
-def fall_table(path: Path) -> str:
-    """Rows: methods; columns: learned in task graphs or in the whole graph, each tested both ways.
+def beside_whole_amazon(own: str, beside: str) -> Callable[[Path], str]:
+    """Rows: methods; columns: the runs of a file and of whole-amazon.json beside it, each tested both ways."""
 
-    path: the runs in task graphs; those in the whole graph are in whole-amazon.json beside it.
-    """
-    alone = read_records(path, completed)
-    seeds = {setting(run, "seeds.init") for run in alone}
-    other = path.with_name("whole-amazon.json")
-    beside = read_records(other, completed) if other.exists() else []
-    whole = grouped_by([run for run in beside if setting(run, "seeds.init") in seeds], chosen_by)
-    rows = [(method, runs, whole.get(method, [])) for method, runs in grouped_by(alone, chosen_by).items()]
-    rows.sort(key=lambda row: -statistics.mean(run.aa_global or 0.0 for run in row[1]))
-    cells = [[name, both_tests(runs), both_tests(other) if other else "–"] for name, runs, other in rows]
-    heading = f"global (local) AA, %; seeds: {len(seeds)}"
-    return markdown_table([heading, "learned in task graphs", "learned in the whole graph"], cells)
+    def table(path: Path) -> str:
+        alone = read_records(path, completed)
+        seeds = {setting(run, "seeds.init") for run in alone}
+        whole = grouped_by(
+            [run for run in _beside(path, "amazon") if setting(run, "seeds.init") in seeds], chosen_by
+        )
+        rows = [(method, runs, whole.get(method, [])) for method, runs in grouped_by(alone, chosen_by).items()]
+        rows.sort(key=lambda row: -statistics.mean(run.aa_global or 0.0 for run in row[1]))
+        cells = [[name, both_tests(runs), both_tests(other) if other else "–"] for name, runs, other in rows]
+        return markdown_table([f"global (local) AA, %; seeds: {len(seeds)}", own, beside], cells)
+
+    return table
+
+
+def _beside(path: Path, name: str) -> Records:
+    """The runs in the whole graph in the same folder."""
+    other = path.with_name(f"whole-{name}.json")
+    return read_records(other, completed) if other.exists() else []
+
+
+def blurry_table(path: Path) -> str:
+    """Rows: data sets and methods; all nodes so far where classes come back, and where each arrives at once."""
+    records = read_records(path, completed)
+    groups = grouped(records, ("dataset.name", "method.name"))
+    once = {
+        key: runs
+        for name in ("digits", "amazon")
+        for key, runs in grouped(_beside(path, name), ("dataset.name", "method.name")).items()
+    }
+    order = list(dict.fromkeys(key[0] for key in groups))
+    rows = []
+    for key, runs in sorted(groups.items(), key=lambda pair: (order.index(pair[0][0]), -_at_the_end(pair[1]).mean)):
+        seeds = {setting(run, "seeds.init") for run in runs}
+        same = [run for run in once.get(key, []) if setting(run, "seeds.init") in seeds]
+        areas = [run.so_far_global.area_plain for run in runs if run.so_far_global is not None]
+        aa = str(stat([run.aa for run in runs]))
+        end, other = str(_at_the_end(runs)), str(_at_the_end(same)) if same else "–"
+        rows.append([f"{key[0]}, `{key[1]}` ({len(runs)})", end, other, str(stat(areas)), aa])
+    header = [
+        "data set, method (seeds)",
+        "at the end, blurry",
+        "at the end, a class at once",
+        "area, blurry",
+        "AA, blurry",
+    ]
+    return markdown_table(header, rows)
+
+
+def _at_the_end(records: Records) -> Stat:
+    """Accuracy on all test nodes after the last task, every class counting alike, in the whole graph."""
+    return stat([run.so_far_global.balanced[-1] for run in records if run.so_far_global is not None])
 
 
 def inductive_table(records: Records) -> str:
