@@ -223,7 +223,7 @@ def test_sections_without_data_are_left_out(tmp_path: Path) -> None:
 
 def test_cost_classes_settings_and_versions(tmp_path: Path) -> None:
     reader = Reader(made(tmp_path, small(seconds={"score": 1.0, "load": 9.0, "train": 4.0})))
-    assert ["ssm ", "gcn", "5.0", "", "4.00", "1.00", "1,200", "34", "3.15", "524"] in reader.rows
+    assert ["ssm ", "gcn", "5.0", "", "4.0", "1.0", "1,200", "34", "3.15", "524"] in reader.rows
     assert ["ssm ", "80.0", "3.15 MB", "5"] in reader.rows
     assert ["ssm", *["80"] * 6] in reader.rows
     assert ["records.json, run 1", "0", "0", "0", "80.00", "-20.00", "80.00", "–", "0.1.0", "2.9"] in reader.rows

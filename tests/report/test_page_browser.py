@@ -342,6 +342,50 @@ def test_values_show_by_the_arrow_keys(browser: Any, address: str) -> None:
         playwright.expect(visit.page.locator("#tip")).to_have_text("ncmaccuracy, global85.0 %kept1 MBlearning5 s")
 
 
+RESULTS = Path(__file__).parents[2] / "docs" / "report.html"
+NAMES = "(svg) => [...svg.querySelectorAll('text.name')].map((one) => [one.textContent, one.className.baseVal])"
+BOXES = """(svg) => [...svg.querySelectorAll('text.name')].map((one) => {
+    const {x, y, width, height} = one.getBBox();
+    return [x, y + 2, x + width, y + height - 2];
+})"""
+
+
+def overlap(a: list[float], b: list[float]) -> bool:
+    return a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3]
+
+
+@pytest.mark.parametrize("width", [1440, 390])
+def test_points_are_named_and_names_do_not_overlap(browser: Any, width: int) -> None:
+    with Visit(browser, RESULTS.as_uri(), width=width) as visit:
+        for data in visit.page.eval_on_selector_all("article", "(all) => all.map((one) => one.id)"):
+            article = visit.at(data=data)
+            for figure in article.locator("[data-plot=kept]:visible, [data-plot=seconds]:visible").all():
+                svg = figure.locator("svg")
+                names = svg.evaluate(NAMES)
+                points = svg.locator("circle.point").count()
+                best = svg.locator("circle.point.best").count()
+                assert sum("strong" in kind for _, kind in names) == best
+                assert len(names) == points, data
+                boxes = svg.evaluate(BOXES)
+                pairs = [(a, b) for at, a in enumerate(boxes) for b in boxes[:at]]
+                assert not any(overlap(a, b) for a, b in pairs), data
+
+
+def test_a_point_under_another_is_named_with_it(browser: Any, address: str) -> None:
+    with Visit(browser, address) as visit:
+        svg = visit.at(data=PLAIN).locator("[data-plot=seconds] svg")
+        svg.focus()
+        visit.page.keyboard.press("ArrowRight")
+        playwright.expect(visit.page.locator("#tip")).to_contain_text("same placeftf-er-det · β 1.0")
+
+
+def test_local_beside_global_is_as_wide_as_the_page(browser: Any, address: str) -> None:
+    with Visit(browser, address, width=1440) as visit:
+        article = visit.at(data=WHOLE)
+        drawn = article.locator("[data-plot=tests] svg").bounding_box()
+        assert drawn["width"] > 0.98 * article.bounding_box()["width"]
+
+
 def test_all_is_done_by_the_keyboard(browser: Any, address: str) -> None:
     with Visit(browser, address) as visit:
         page, focus = visit.page, "document.activeElement.id || document.activeElement.textContent.trim()"

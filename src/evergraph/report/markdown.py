@@ -4,7 +4,8 @@ import re
 import statistics
 from collections.abc import Sequence
 
-from evergraph.results.groups import BOUNDS, MB, DataSet, Group, Stat, best_of_methods, learning_time
+from evergraph.results.groups import BOUNDS, MB, DataSet, Group, Stat, best_of_methods
+from evergraph.results.times import learning_time, seconds_text
 
 HEADINGS = ("method", "AA global, %", "AA local, %", "AF, %", "kept of the past, MB")
 SO_FAR = {
@@ -78,7 +79,7 @@ def _cell(data: DataSet, group: Group | None) -> str:
     if group.so_far("area_plain"):
         values = group.so_far("area_plain"), group.so_far("area_balanced")
     tested = f"{_text(values[0])} ({_text(values[1])})"
-    return f"{tested}; {_kept(group)}; {time(group):.0f} s"
+    return f"{tested}; {_kept(group)}; {seconds_text(time(group))} s"
 
 
 def _table(data: DataSet) -> str:
@@ -103,7 +104,7 @@ def _row(data: DataSet, group: Group, back: Sequence[str], time: float) -> tuple
         _text(group.tested("local")),
         _text(group.stat("af")),
         _kept(group).removesuffix(" MB"),
-        f"{time:.0f}",
+        seconds_text(time),
         str(len(group.results)),
     )
 

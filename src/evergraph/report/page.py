@@ -22,6 +22,7 @@ from evergraph.results.by_test import known_tests, own_test
 from evergraph.results.groups import BOUNDS, DataSet, Group, how_chosen
 from evergraph.results.load import FACTS
 from evergraph.results.published import PublishedResults
+from evergraph.results.times import times_note
 
 SCRIPTS = ("core", "export", "tables", "chart", "scatter", "lines", "compare", "projections", "views", "live")
 """The parts of the script, in this order; the last ones start it."""
@@ -45,6 +46,7 @@ class Part(NamedTuple):
     test: str
     tests: list[str]
     facts: list[str]
+    times: str
     sections: list[Section]
 
 
@@ -144,7 +146,17 @@ def _part(data: DataSet, title: str, published: PublishedResults | None) -> Part
     }
     sections = [Section(name, HEADINGS[name], content) for name, content in contents.items() if content]
     own = own_test(data)
-    return Part(data, slug(title), title, own == "global", own, list(known_tests(data)), _facts(data), sections)
+    return Part(
+        data,
+        slug(title),
+        title,
+        own == "global",
+        own,
+        list(known_tests(data)),
+        _facts(data),
+        times_note(data),
+        sections,
+    )
 
 
 def write_page(path: Path, content: str) -> None:

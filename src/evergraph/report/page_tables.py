@@ -1,13 +1,14 @@
 """The tables of the page: what is best, all results, cost, classes, runs. The script draws its charts from them."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from evergraph.results.by_test import Test, classes_return, forgetting, known_tests, main_measure, own_test
-from evergraph.results.groups import BOUNDS, MB, DataSet, Group, Stat, how_chosen, learning_time
+from evergraph.results.groups import BOUNDS, MB, DataSet, Group, Stat, how_chosen
 from evergraph.results.published import PublishedResults
+from evergraph.results.times import by_phase, learning_time, seconds_text, told
 
 SO_FAR = {"area_plain": "All nodes so far, area", "forgetting": "Forgetting from best"}
 """Measures of streams whose classes come back."""
@@ -78,10 +79,6 @@ def bytes_text(count: float) -> str:
     return f"{count:.0f} B" if count else "0"
 
 
-def seconds_text(seconds: float) -> str:
-    return f"{seconds:,.0f}" if seconds >= 10 else f"{seconds:.2g}"
-
-
 def measure_name(data: DataSet, test: Test) -> str:
     return f"So far, {test}, %" if classes_return(data) else f"AA {test}, %"
 
@@ -148,30 +145,42 @@ def _result_headings(data: DataSet, back: Sequence[str], *, beside: bool) -> lis
     return [*headings, Heading("AA, val."), Heading("Seeds"), Heading("Settings", "how")]
 
 
-def phases_of(data: DataSet) -> list[str]:
-    """The timed phases except loading, in the order of a task; unknown ones last."""
-    found = (phase for group in data.groups for result in group.results for phase in result.record.seconds)
-    known = dict.fromkeys(phase for phase in found if phase != "load")
+def _in_order(times: Sequence[Mapping[str, float]]) -> list[str]:
+    """The timed phases in the order of a task; unknown ones last."""
+    known = dict.fromkeys(phase for phases in times for phase in phases)
     return sorted(known, key=lambda phase: PHASES.index(phase) if phase in PHASES else len(PHASES))
+
+
+def _time(seconds: float | None, kind: str = "num") -> Cell:
+    """Seconds with one decimal, so that the phases of a row are seen to add up."""
+    if seconds is None:
+        return Cell("–", None, f"{kind} none")
+    if seconds < 0.05:
+        return Cell("<0.1" if seconds else "0", seconds, f"{kind} none")
+    return Cell(f"{seconds:,.1f}", seconds, kind)
 
 
 def cost_table(data: DataSet) -> Table:
     """Time by phase, memory of past tasks, peak memory."""
-    phases = phases_of(data)
-    longest = max(group.total_seconds for group in data.groups) or 1.0
-    headings = [Heading("Time, s"), Heading("By phase", "bars")]
+    kind = told(data)
+    times = [by_phase(group, kind) or {} for group in data.groups]
+    totals = [sum(phases.values()) for phases in times]
+    phases, longest = _in_order(times), max(totals) or 1.0
+    processor = kind == "processor_seconds"
+    others = [by_phase(group, "seconds" if processor else "processor_seconds") for group in data.groups]
+    headings = [Heading("CPU, s" if processor else "Time, s", exported=kind), Heading("By phase", "bars")]
     headings += [Heading(f"{phase}, s") for phase in phases]
+    headings += [Heading("Clock, s" if processor else "CPU, s")] if any(others) else []
     headings += [Heading("Kept nodes"), Heading("Kept edges"), Heading("Kept, MB"), Heading("Peak, MB")]
     rows = []
-    for at, group in sorted(enumerate(data.groups), key=lambda entry: -entry[1].total_seconds):
-        seconds = {phase: group.seconds(phase) for phase in phases}
+    for at in sorted(range(len(totals)), key=lambda at: -totals[at]):
+        group, other = data.groups[at], others[at]
+        seconds = {phase: times[at].get(phase, 0.0) for phase in phases}
         bars = [Bar(phase, value, 100 * value / longest) for phase, value in seconds.items()]
         nodes, edges, kept, peak = (group.stat(key).mean for key in ("nodes", "edges", "kept", "peak"))
-        cells = [number(Stat(group.total_seconds, None), kind="num main")]
-        cells += [Cell("", group.total_seconds, "bars", bars=bars)]
-        cells += [
-            number(Stat(value, None), 2) if value else Cell("0", 0.0, "num none") for value in seconds.values()
-        ]
+        cells = [_time(totals[at], "num main"), Cell("", totals[at], "bars", bars=bars)]
+        cells += [_time(value) for value in seconds.values()]
+        cells += [_time(sum(other.values()) if other else None)] if any(others) else []
         cells += [Cell(f"{nodes:,.0f}", nodes), Cell(f"{edges:,.0f}", edges)]
         cells += [number(Stat(kept * MB, None), 2), number(Stat(peak * MB, None), 0)]
         rows.append(_row(at, group, data, cells))

@@ -3,7 +3,7 @@
 import json
 import statistics
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -117,26 +117,6 @@ class Group:
     @property
     def curve(self) -> list[Stat]:
         return [stat(values) for values in zip(*(result.curve for result in self.results), strict=True)]
-
-    def seconds(self, phase: str) -> float:
-        """The median over seeds, so that a run slowed down by others on its machine does not count."""
-        return statistics.median(result.record.seconds.get(phase, 0.0) for result in self.results)
-
-    @property
-    def learning_seconds(self) -> float:
-        """The median time of a run without loading the data and without evaluation."""
-        phases = dict.fromkeys(phase for result in self.results for phase in result.record.seconds)
-        return sum(self.seconds(phase) for phase in phases if phase not in ("load", "evaluate"))
-
-    @property
-    def processor_seconds(self) -> float | None:
-        """The median time of the processor for what `learning_seconds` counts; None where not all runs know it."""
-        times = [result.record.processor_seconds for result in self.results]
-        if not all(times):
-            return None
-        return statistics.median(
-            sum(value for phase, value in one.items() if phase not in ("load", "evaluate")) for one in times
-        )
 
     @property
     def total_seconds(self) -> float:
@@ -273,10 +253,3 @@ def _share(key: str, setup: dict[str, Any], setups: Sequence[dict[str, Any]]) ->
     named = f"{owner}.name" if owner in ("method", "backbone") else "dataset.name"
     peers = [json.dumps(other.get(key)) for other in setups if other[named] == setup[named]]
     return Counter(peers)[json.dumps(setup[key])] / len(peers)
-
-
-def learning_time(data: DataSet) -> tuple[str, Callable[[Group], float]]:
-    """What the time of learning is called, and that of a group: of the processor where all runs know it."""
-    if all(group.processor_seconds is not None for group in data.groups):
-        return "learning, processor s", lambda group: group.processor_seconds or 0.0
-    return "learning, s", lambda group: group.learning_seconds

@@ -4,14 +4,14 @@ function bytesText(value) {
   const [unit, size] = BYTES.find(([, least]) => value >= least) ?? ["B", 1];
   return value ? `${Number((value / size).toPrecision(3))} ${unit}` : "0";
 }
-const secondsText = (value) => `${Number(value.toPrecision(value < 10 ? 2 : 3)).toLocaleString("en")} s`;
+const secondsText = (value) => (value > 0 && value < 0.01 ? "<0.01 s" : `${(value < 9.95 ? Number(value.toPrecision(2)) : Math.round(value)).toLocaleString("en")} s`);
 
 function costChart(figure, groups, test, key, front) {
   const own = groups.filter((group) => !group.bound && group.main[test] !== null);
   const bounds = groups.filter((group) => group.bound && group.main[test] !== null);
   figure.hidden = own.length < 2;
   if (figure.hidden) return;
-  const frame = frameOf(figure, 232);
+  const frame = frameOf(figure, 270);
   const svg = picture(figure, frame, `${figure.dataset.name}, ${test} test`);
   const costs = own.map((group) => group[key]), positive = costs.filter((cost) => cost > 0);
   const least = positive.length ? Math.min(...positive) : 1, zero = costs.some((cost) => cost <= 0);
@@ -25,7 +25,8 @@ function costChart(figure, groups, test, key, front) {
     yTicks: range(low, high, step).map((value) => [y(value), value]),
     xLabel: figure.dataset.x, yLabel: `accuracy, ${test}, %`,
   });
-  const points = own.map((group) => ({ group, x: x(Math.log10(Math.max(group[key], 10 ** first))), y: y(group.main[test]), best: front.includes(group) }));
+  const points = own.map((group) => ({ group, x: x(Math.log10(Math.max(group[key], 10 ** first))), y: y(group.main[test]), best: front.includes(group),
+    label: cut(group.name, (frame.right - frame.left) / 2) }));
   const rising = [];
   for (const point of [...points].sort((a, b) => a.x - b.x || a.y - b.y)) if (!rising.length || point.y < rising.at(-1).y) rising.push(point);
   svg.append(draw("path", { class: "stair", d: `M${rising.map((point, at) => (at ? `H${point.x}V${point.y}` : `${point.x} ${point.y}`)).join("")}H${frame.right}` }));
@@ -39,33 +40,44 @@ function costChart(figure, groups, test, key, front) {
     taken.push(label);
     svg.append(draw("text", { x: label.x, y: label.y + 11 }, words));
   }
+  const named = [...points].sort((a, b) => b.best - a.best || a.y - b.y).flatMap((point) => {
+    const place = freePlace(point, widthOf(point.label), taken, frame);
+    if (place) taken.push(place);
+    return place ? [{ point, place }] : [];
+  });
+  for (const { point, place } of named) { // from a name that is not beside its point a line leads to it
+    const end = { x: Math.min(place.x + place.width, Math.max(place.x, point.x)), y: place.y > point.y ? place.y + 1 : place.y + 13 };
+    const far = Math.hypot(end.x - point.x, Math.max(0, place.y - point.y, point.y - place.y - 14)) > 16;
+    if (far) svg.append(draw("line", { class: "lead", x1: point.x, y1: point.y, x2: end.x, y2: end.y }));
+  }
   for (const point of [...points].sort((a, b) => a.best - b.best)) {
     svg.append(draw("circle", { class: point.best ? "point best" : "point", cx: point.x, cy: point.y, r: point.best ? 5.5 : 4.5 }));
   }
-  for (const point of [...points].sort((a, b) => b.best - a.best || a.y - b.y)) {
-    const place = freePlace(point, widthOf(point.group.name), taken, frame);
-    if (!place) continue;
-    taken.push(place);
-    svg.append(draw("text", { class: point.best ? "strong" : null, x: place.x, y: place.y + 11 }, point.group.name));
+  for (const { point, place } of named) {
+    svg.append(draw("text", { class: point.best ? "name strong" : "name", x: place.x, y: place.y + 11 }, point.label));
   }
   const ring = svg.appendChild(draw("circle", { class: "ring", r: 9, hidden: "" }));
   const order = [...points].sort((a, b) => a.x - b.x);
   walk(svg, order.length, nearestTo(order, 26), (at) => {
-    const { group } = order[at], area = svg.getBoundingClientRect();
-    ring.setAttribute("cx", order[at].x);
-    ring.setAttribute("cy", order[at].y);
+    const { group, x, y } = order[at], area = svg.getBoundingClientRect();
+    ring.setAttribute("cx", x);
+    ring.setAttribute("cy", y);
     ring.removeAttribute("hidden");
-    show(area.left + order[at].x, area.top + order[at].y, group.name,
-      [[`accuracy, ${test}`, `${spread(group.main[test], group.std[test])} %`], ["kept", bytesText(group.kept)], ["learning", secondsText(group.seconds)]]);
+    const under = order.filter((other) => other.group !== group && Math.hypot(other.x - x, other.y - y) < 5).map((other) => other.group.name);
+    show(area.left + x, area.top + y, group.name,
+      [[`accuracy, ${test}`, `${spread(group.main[test], group.std[test])} %`], ["kept", bytesText(group.kept)], ["learning", secondsText(group.seconds)],
+        ...(under.length ? [["same place", under.join(", ")]] : [])]);
   }, () => ring.setAttribute("hidden", ""));
 }
 
 const box = (x, y, width, height) => ({ x, y, width, height });
 const overlap = (a, b) => a.x < b.x + b.width && b.x < a.x + a.width && a.y < b.y + b.height && b.y < a.y + a.height;
-// A place for a name near its point that covers nothing; null if there is none.
+// A place for a name that covers nothing, as near to its point as there is; null if there is none.
 function freePlace(point, width, taken, frame) {
-  const places = [[8, -7], [8, 5], [8, -19], [-8 - width, -7], [-8 - width, 5], [-8 - width, -19], [-width / 2, 8], [-width / 2, -22]];
-  return places.map(([dx, dy]) => box(point.x + dx, point.y + dy, width, 14)).find((place) =>
+  const beside = [[8, -7], [8, 5], [8, -19], [-8 - width, -7], [-8 - width, 5], [-8 - width, -19], [-width / 2, 8], [-width / 2, -22]];
+  const rows = range(2, 16, 1).flatMap((row) => [row, -row]).map((row) => row * 15 - 7);
+  const away = rows.flatMap((dy) => [-width / 2, 8, -8 - width, 30, -30 - width, 60, -60 - width, 100, -100 - width].map((dx) => [dx, dy]));
+  return [...beside, ...away].map(([dx, dy]) => box(point.x + dx, point.y + dy, width, 14)).find((place) =>
     place.x >= frame.left && place.x + width <= frame.width && place.y >= 0 && place.y + 14 <= frame.bottom && !taken.some((other) => overlap(place, other))) ?? null;
 }
 
