@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import runpy
 import shutil
 import subprocess
 import sys
@@ -23,6 +24,7 @@ import lowest  # noqa: E402
 import package  # noqa: E402
 
 PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+README = (ROOT / "README.md").read_text(encoding="utf-8")
 MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
 FORMS = sorted(path for path in (ROOT / ".github" / "ISSUE_TEMPLATE").glob("*.yml") if path.stem != "config")
@@ -40,6 +42,23 @@ def loaded(path: Path) -> dict[str, Any]:
 def test_the_version_is_the_same_everywhere() -> None:
     citation = loaded(ROOT / "CITATION.cff")
     assert str(citation["version"]) == evergraph.__version__ == PROJECT["project"]["version"]
+
+
+def described(repository: str | None) -> str:
+    """The description of a package index, with the addresses of a repository."""
+    text: str = runpy.run_path(str(ROOT / "setup.py"))["with_addresses"](README, repository)
+    return text
+
+
+def test_pictures_and_links_of_the_description_have_full_addresses() -> None:
+    text = described("https://example.org/us/evergraph/")
+    for picture in re.findall(r"!\[[^]]*\]\((\S+)\)", README):
+        assert f"(https://example.org/us/evergraph/raw/HEAD/{picture})" in text
+    targets = re.findall(r"\]\((\S+?)\)", text)
+    assert len(targets) > 20
+    assert all(target.startswith("https://") for target in targets)
+    assert "](" not in described(None)
+    assert "Every method in the whole graph" in described(None)
 
 
 def test_the_lowest_versions_are_those_of_pyproject() -> None:

@@ -119,5 +119,8 @@ def test_the_example_of_the_readme(company: Path) -> None:
     (code,) = blocks("python", README)
     tables = {name: pandas.read_csv(f"january/{name}.csv") for name in ("nodes", "edges")}
     more = {f"more_{name}": pandas.read_csv(f"february/{name}.csv") for name in ("nodes", "edges")}
-    exec(compile(code, "README.md", "exec"), {**tables, **more})
+    ids = (company / "ids.txt").read_text(encoding="utf-8").split()
+    scope: dict[str, Any] = {**tables, **more, "ids": ids}
+    exec(compile(code, "README.md", "exec"), scope)
     assert (company / "model").is_dir()
+    assert len(scope["labels"]) == len(tables["nodes"])

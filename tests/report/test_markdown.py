@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from evergraph.cli import run_main
-from evergraph.report.markdown import markdown
+from evergraph.report.markdown import glance, markdown
 from evergraph.results.groups import data_sets
 from evergraph.results.load import read_results
 
@@ -36,6 +36,18 @@ def test_several_data_sets_are_seen_at_a_glance(tmp_path: Path) -> None:
     assert rows == [
         "| `joint` | – | – (90.0); all data; 5 s |",
         "| `ssm` | 52.0 ± 1.4 (52.0 ± 1.4); 3.15 MB; 5 s | – (70.0); 3.15 MB; 5 s |",
+    ]
+
+
+def test_a_glance_has_what_is_tested_in_the_whole_graph_and_what_is_kept(tmp_path: Path) -> None:
+    runs = [small("joint", 90.0, aa_global=88.0), small("ssm", 70.0, seed=1, aa_global=60.26)]
+    runs.append(small("ssm", 71.0, aa_global=50.0, memory={"nodes": 9, "edges": 0, "bytes": 12_000_000}))
+    runs[2]["config"]["dataset"]["name"] = runs[2]["data"]["name"] = "digits"
+    assert glance(data_sets(read_results([write(tmp_path / "r.json", *runs)])[0])).splitlines() == [
+        "| method | `amazon-computers` | `digits` | kept, MB |",
+        "| --- | ---: | ---: | ---: |",
+        "| `joint` | 88.0 | – | all data |",
+        "| `ssm` | 60.3 | 50.0 | 3.15 to 12.0 |",
     ]
 
 

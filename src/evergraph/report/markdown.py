@@ -52,6 +52,31 @@ def overview(data: Sequence[DataSet]) -> str:
     return "\n".join(_line(row) for row in rows) + "\n"
 
 
+def glance(data: Sequence[DataSet]) -> str:
+    """AA global of each method, its mean over seeds, by the names of the data sets; best first, as in `overview`.
+
+    The last column: what is kept of the past, from the least to the most on these data sets.
+    """
+    best = [{group.method: group for group in best_of_methods(part.groups)} for part in data]
+    methods = sorted({name for groups in best for name in groups}, key=lambda name: (-_level(name, best), name))
+    names = [code(str(part.groups[0].setup["dataset.name"])) for part in data]
+    rows = [("method", *names, "kept, MB"), ("---",) + ("---:",) * (len(data) + 1)]
+    for name in methods:
+        found = [groups.get(name) for groups in best]
+        tested = [group.tested("global") if group else None for group in found]
+        cells = (f"{value.mean:.1f}" if value else "–" for value in tested)
+        rows.append((code(name), *cells, _range([group for group in found if group])))
+    return "\n".join(_line(row) for row in rows) + "\n"
+
+
+def _range(groups: Sequence[Group]) -> str:
+    if groups[0].method in BOUNDS:
+        return "all data"
+    kept = [group.stat("kept").mean * MB for group in groups]
+    ends = [f"{end:.1f}" if end >= 10 else f"{end:.2f}" for end in (min(kept), max(kept))]
+    return " to ".join(dict.fromkeys(ends))
+
+
 def _level(method: str, best: Sequence[dict[str, Group]]) -> float:
     """The mean accuracy of a method over the data sets where it was run, relative to the best one there."""
     return statistics.mean(

@@ -62,9 +62,10 @@ def times_note(data: DataSet) -> str:
             f"the clock ran {ratio:.1f} times as long."
         )
     known = sum(by_phase(group, "processor_seconds") is not None for group in data.groups)
+    rows = f"{known} of {len(data.groups)} rows"
     return (
         "Times are seconds of the clock on a shared machine, good for a rough comparison only: where both are "
-        f"known ({known} of {len(data.groups)} rows), the clock ran {ratio:.1f} times as long as the processor worked."
+        f"known ({rows}), the clock ran {ratio:.1f} times as long as the processor worked."
     )
 
 
