@@ -6,7 +6,7 @@
     python tools/examples.py --check                    # exit with 1 where a page has other text or code
 
 An example is a Python script in the percent format, which Jupyter (with jupytext), VS Code and PyCharm open as a
-notebook. Each runs in its own namespace, cell by cell; what a cell prints and draws follows it on the page.
+notebook. Each runs in its own namespace, cell by cell; what a cell draws and prints stands above its code on the page.
 """
 
 import argparse
@@ -121,15 +121,28 @@ def _run(name: str, cell: Cell, space: dict[str, Any], folder: Path, before: Seq
 
 
 def written_page(name: str, cells: Sequence[Cell], outputs: Sequence[Output]) -> str:
-    """The page of an example that has run."""
+    """The page of an example that has run: what a cell draws and prints stands above its code, which is folded."""
     not_run = f"<!-- not run: run as examples/{name}.py -->"
     parts = [f"<!-- written by python tools/examples.py {name} from examples/{name}.py -->"]
+    code: list[str] = []
     for cell, output in zip(cells, outputs, strict=True):
-        parts.append(cell.text if cell.is_text else f"{not_run}\n```python\n{cell.text}\n```")
+        if cell.is_text:
+            parts += [*_folded(code), cell.text]
+            code = []
+            continue
+        code.append(f"{not_run}\n```python\n{cell.text}\n```")
+        shown = [f"![{title}]({file})" for file, title in output.pictures.items()]
         if output.printed.strip():
-            parts.append(f"{not_run}\n```text\n{output.printed.rstrip()}\n```")
-        parts += [f"![{title}]({file})" for file, title in output.pictures.items()]
-    return "\n\n".join(parts) + "\n"
+            shown.append(f"{not_run}\n```text\n{output.printed.rstrip()}\n```")
+        if shown:
+            parts += [*shown, *_folded(code)]
+            code = []
+    return "\n\n".join([*parts, *_folded(code)]) + "\n"
+
+
+def _folded(code: Sequence[str]) -> list[str]:
+    """Blocks of code that a reader opens; the attribute is for the site, code hosts need the empty lines."""
+    return ['<details markdown="1"><summary>Code</summary>', *code, "</details>"] if code else []
 
 
 def is_page_of(name: str, page: str) -> bool:
