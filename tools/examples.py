@@ -6,7 +6,7 @@
     python tools/examples.py --check                    # exit with 1 where a page has other text or code
 
 An example is a Python script in the percent format, which Jupyter (with jupytext), VS Code and PyCharm open as a
-notebook. Each runs in its own namespace, cell by cell; what a cell draws and prints stands above its code on the page.
+notebook. Each runs in its own namespace, cell by cell; what a cell draws and prints stands above its code.
 """
 
 import argparse

@@ -101,7 +101,7 @@ GROUPS = (
     ),
     Group(
         "Hodge theory",
-        "Operators, potentials and decompositions on any graph ([hodge.md](../hodge.md) is the guide).",
+        "Operators, potentials and decompositions on any graph ([a guide](../hodge.md)).",
         "evergraph.hodge",
         (
             "hodge_decomposition",
