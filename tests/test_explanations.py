@@ -23,7 +23,7 @@ def parts(picture: str) -> tuple[list[str], list[float]]:
     return re.split(NUMBER, text), [float(number) for number in re.findall(NUMBER, text)]
 
 
-@pytest.mark.parametrize("name", draw_explanations.PICTURES)
+@pytest.mark.parametrize("name", [*draw_explanations.PICTURES, *draw_explanations.FOR_PHONES])
 def test_a_picture_is_what_is_drawn_now(name: str) -> None:
     kept = (draw_explanations.FOLDER / name).read_text(encoding="utf-8")
     drawn = draw_explanations.drawn(name)
@@ -35,6 +35,17 @@ def test_a_picture_is_what_is_drawn_now(name: str) -> None:
     words_kept, numbers_kept = parts(kept)
     assert words == words_kept, "run python tools/draw_explanations.py"
     assert numbers == pytest.approx(numbers_kept, abs=0.02)
+
+
+@pytest.mark.parametrize("name", draw_explanations.FOR_PHONES)
+def test_text_for_a_phone_is_as_large_as_that_of_the_page(name: str) -> None:
+    """A phone of 390 px has 358 px for a picture."""
+    kept = (draw_explanations.FOLDER / name).read_text(encoding="utf-8")
+    found = re.search(r'viewBox="0 0 ([\d.]+) ', kept)
+    assert found
+    sizes = [float(size) for size in re.findall(r"font: ([\d.]+)px", kept)]
+    assert sizes
+    assert min(sizes) * 358 / float(found[1]) > 10
 
 
 def test_another_picture_would_be_noticed() -> None:

@@ -24,10 +24,14 @@ PICTURES: dict[str, Callable[[], str]] = {
 }
 
 
+FOR_PHONES = {name.replace(".svg", "-narrow.svg"): name for name in PICTURES}
+"""The same with panels below each other; the site shows them in a narrow window."""
+
+
 def drawn(name: str) -> str:
     """A picture by the name of its file."""
-    with styled():
-        return PICTURES[name]()
+    with styled(narrow=name in FOR_PHONES):
+        return PICTURES[FOR_PHONES.get(name, name)]()
 
 
 def leak_page() -> str:
@@ -38,7 +42,7 @@ def leak_page() -> str:
 
 def main() -> int:
     LEAKS.write_text(leak_page(), encoding="utf-8")
-    for name in PICTURES:
+    for name in (*PICTURES, *FOR_PHONES):
         (FOLDER / name).write_text(drawn(name), encoding="utf-8")
     return 0
 

@@ -5,6 +5,7 @@ in the site that file is the page project/contributing.md, and the links to it a
 """
 
 import re
+from html import escape
 from pathlib import Path
 from posixpath import dirname, join, normpath, relpath
 
@@ -28,6 +29,15 @@ CODE_OR_LINK = re.compile(
 )
 
 
+NARROW = "-narrow.svg"
+
+
+def for_phones(text: str, link: str) -> str:
+    """A picture that has another form for narrow windows."""
+    other = f'<source media="(max-width: 600px)" srcset="{link.replace(".svg", NARROW)}">'
+    return f'<picture>{other}<img alt="{escape(text)}" src="{link}"></picture>'
+
+
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add the files of `PLACES` as pages."""
     for source, place in PLACES.items():
@@ -45,7 +55,7 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
 def with_links_of_the_site(markdown: str, source: str, place: str) -> str:
     """Links of the file `source`, which is at `place` in the site; code stays as it is."""
 
-    def link(found: re.Match[str]) -> str:
+    def rewritten(found: re.Match[str]) -> str:
         if found["code"] or "://" in found["target"] or found["target"].startswith(("#", "mailto:")):
             return found[0]
         path, mark, anchor = found["target"].partition("#")
@@ -60,6 +70,9 @@ def with_links_of_the_site(markdown: str, source: str, place: str) -> str:
             return found["text"]  # a file of the repository that the site does not have
         else:
             return found[0]  # mkdocs complains
-        return f"{found['picture']}[{found['text']}]({relpath(target, dirname(place) or '.')}{mark}{anchor})"
+        link = relpath(target, dirname(place) or ".")
+        if found["picture"] and there.endswith(".svg") and (ROOT / there.replace(".svg", NARROW)).is_file():
+            return for_phones(found["text"], link)
+        return f"{found['picture']}[{found['text']}]({link}{mark}{anchor})"
 
-    return CODE_OR_LINK.sub(link, markdown)
+    return CODE_OR_LINK.sub(rewritten, markdown)

@@ -97,17 +97,19 @@ def test_nothing_serious_is_found_by_axe(site: Path) -> None:
     playwright: Any = pytest.importorskip("playwright.sync_api", reason="the browser tests need playwright")
     axe: Any = pytest.importorskip("axe_playwright_python", reason="the test needs axe-playwright-python")
     script = (Path(axe.__file__).parent / "axe.min.js").read_text(encoding="utf-8")
+    names = sorted(str(path.relative_to(site)) for path in site.rglob("*.html") if path.name != "report.html")
     found = {}
     with playwright.sync_playwright() as started:
         browser = started.chromium.launch(executable_path=FOUND, args=["--no-sandbox", "--disable-gpu"])
-        for scheme, width in (("light", 1280), ("dark", 390)):
+        for at, (scheme, width) in enumerate((("light", 1280), ("dark", 390))):
             page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
-            for name in ("index", "tutorials/growing-months", "whole-graph"):
-                page.goto((site / f"{name}.html").as_uri())
+            for name in names if at == 0 else [*names[::4], "index.html", "whole-graph.html"]:
+                page.goto((site / name).as_uri())
                 page.wait_for_selector(".md-search[aria-label]", state="attached")  # site.js has run
                 page.evaluate(script)
                 found[name, scheme] = page.evaluate(SERIOUS)
         browser.close()
+    assert len(names) > 35
     assert {where: what for where, what in found.items() if what} == {}
 
 
@@ -138,6 +140,12 @@ def test_loads_from_elsewhere_are_noticed(load: str, found: bool) -> None:
         ),
         ("README.md", "[a](experiments) [b](docs/tutorials)", "a [b](../tutorials)"),
         ("README.md", "see [the `code`](src/evergraph/config.py)", "see the `code`"),
+        (
+            "docs/explanation/sums.md",
+            "![a < b](sums-add.svg)",
+            '<picture><source media="(max-width: 600px)" srcset="sums-add-narrow.svg">'
+            '<img alt="a &lt; b" src="sums-add.svg"></picture>',
+        ),
         ("docs/results.md", "[![a](report.png)](report.html)", "[![a](report.png)](report.html)"),
     ],
 )

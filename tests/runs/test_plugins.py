@@ -326,3 +326,24 @@ def test_a_classifier_is_loaded_with_the_code_that_it_was_saved_with(
     monkeypatch.setitem(METHODS._sources, "lazy", "my_method.py, code 0")
     with pytest.raises(StoreError, match=r"needs the method lazy of my_method.py, .* got my_method.py, code 0"):
         ContinualClassifier.load(tmp_path / "model")
+
+
+def test_a_plug_in_that_loads_itself_is_refused_in_one_sentence(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    one, other = tmp_path / "one.py", tmp_path / "other.py"
+    load = "import evergraph\nevergraph.load_plugin({!r})\nMETHODS = {{}}\n"
+    one.write_text(load.format(str(one)), encoding="utf-8")
+    words = "a plug-in that does not load itself is wanted, got one.py, which does, at once or through another; "
+    with pytest.raises(ConfigError, match=words):
+        load_plugin(one)
+    assert run_main(["list", "methods", "--plugin", str(one)]) == 2
+    answer = capsys.readouterr()
+    assert words in answer.err
+    assert answer.err.count("\n") == 1
+    one.write_text(load.format(str(other)), encoding="utf-8")
+    other.write_text(load.format(str(one)), encoding="utf-8")
+    with pytest.raises(ConfigError, match=words):
+        load_plugin(one)
+    assert not plugins._LOADING
+    assert not any(name in sys.modules for name in ("evergraph_plugin_one", "evergraph_plugin_other"))

@@ -3,7 +3,7 @@
 import numpy as np
 from matplotlib.axes import Axes
 
-from explanations.style import BLUE, INK, ORANGE, PAPER, RED, SOFT, arrow, bare, figure, nodes, svg
+from explanations.style import BLUE, INK, NARROW, ORANGE, PAPER, RED, SOFT, arrow, bare, figure, nodes, svg
 from explanations.sums import runs
 
 PLACES = np.array([[1.7, 1.0], [0.6, 1.7], [0.3, 0.8], [0.9, 0.1], [2.6, 1.8], [3.1, 1.0], [2.6, 0.2]])
@@ -63,12 +63,15 @@ def table() -> str:
 def both_tests() -> str:
     """Each method twice: tested in the whole graph and in task graphs."""
     rows = figures()
-    made, (axes,) = figure(8.6, 6.8)
+    made, (axes,) = figure(8.6, 6.8, panel=7.2)
     at = np.arange(len(rows))
     tested = np.array([row[1:] for row in rows])
+    labels = ["global: whole graph, no task id", "local: each task's own graph"]
+    if NARROW.get():
+        labels = [label.partition(":")[0] for label in labels]
     axes.hlines(at, *tested.T, color=SOFT, lw=2)
-    axes.scatter(tested[:, 0], at, s=80, color=BLUE, zorder=3, label="global: whole graph, no task id")
-    axes.scatter(tested[:, 1], at, s=80, color=ORANGE, zorder=3, label="local: each task's own graph")
+    axes.scatter(tested[:, 0], at, s=80, color=BLUE, zorder=3, label=labels[0])
+    axes.scatter(tested[:, 1], at, s=80, color=ORANGE, zorder=3, label=labels[1])
     axes.set_yticks(at, [row[0] for row in rows])
     axes.set_xlabel("average accuracy on Amazon Computers, %")
     axes.set_xlim(0, 100)

@@ -1,7 +1,9 @@
 """How the pictures look: a light card, legible in a light and in a dark theme, and the same in every run."""
 
 import io
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 import matplotlib as mpl
@@ -35,7 +37,18 @@ Places = NDArray[np.float64]
 """(nodes, 2), where each node is drawn."""
 
 
-def figure(width: float, height: float, columns: int = 1, rows: int = 1) -> tuple[Figure, list[Axes]]:
+NARROW: ContextVar[bool] = ContextVar("narrow", default=False)
+PHONE = 4.9
+"""The width of a picture for a phone, in inches: there its text has the size of the page's."""
+
+
+def figure(
+    width: float, height: float, columns: int = 1, rows: int = 1, *, panel: float | None = None
+) -> tuple[Figure, list[Axes]]:
+    """A figure with its panels; for a phone they stand below each other, each `panel` inches high."""
+    if NARROW.get():
+        each = panel or height / rows * PHONE * columns / width
+        width, height, columns, rows = PHONE, each * rows * columns, 1, rows * columns
     made = Figure(figsize=(width, height), layout="constrained")
     return made, list(np.atleast_1d(made.subplots(rows, columns)).flat)
 
@@ -47,9 +60,15 @@ def svg(made: Figure) -> str:
     return "\n".join(line.rstrip() for line in file.getvalue().splitlines()) + "\n"
 
 
-def styled() -> Any:
-    """A context in which figures have the settings of these pictures."""
-    return mpl.rc_context(SETTINGS)
+@contextmanager
+def styled(narrow: bool = False) -> Iterator[None]:
+    """A context in which figures have the settings of these pictures, for a phone or not."""
+    token = NARROW.set(narrow)
+    try:
+        with mpl.rc_context(SETTINGS):
+            yield
+    finally:
+        NARROW.reset(token)
 
 
 def bare(axes: Axes, title: str) -> None:

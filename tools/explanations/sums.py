@@ -65,7 +65,7 @@ def adding() -> str:
         grams.append(codes.T @ codes)
     titles = ("first task: digits 0, 1", "second task: digits 2, 3", "both at once")
     scale = Normalize(0, float((grams[0] + grams[1]).max()))
-    made, panels = figure(9.6, 3.4, 3)
+    made, panels = figure(9.6, 3.4, 3, panel=2.5)
     for axes, gram, title in zip(panels, (*grams, grams[0] + grams[1]), titles, strict=True):
         axes.pcolormesh(gram, cmap="Blues", norm=scale, edgecolors=PAPER, linewidth=0.5)
         axes.set_title(title)

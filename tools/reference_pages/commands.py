@@ -21,7 +21,7 @@ Every command with its arguments and options. `evergraph COMMAND --help` says th
 
 Results go to stdout, notes and progress to stderr. The exit code is 0 when all is done, 2 for bad input, 1 for a
 failure, 130 for an interruption. Where no default is shown, leaving an option out leaves its setting as it is. What
-`--set` takes is in the list of [every setting](settings.md), what `--json` prints in that of [the fields of a record](record.md).
+`--set` takes is in [every setting](settings.md), what `--json` prints in [the fields of a record](record.md).
 """
 NOT_RUN = "<!-- not run: the tests of the command line run the examples of help -->"
 TYPES = {str: "text", int: "integer", float: "number", Path: "path", bool: "flag"}

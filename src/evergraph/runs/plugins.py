@@ -38,6 +38,11 @@ class PluginFile:
 
 
 _LOADED: dict[str, PluginFile] = {}
+_LOADING: set[str] = set()
+
+
+class CircularPlugin(ConfigError):
+    """A plug-in file loads itself, at once or through another one."""
 
 
 def load_plugin(path: str | Path) -> PluginFile:
@@ -55,8 +60,17 @@ def load_plugins(plugins: Iterable[PluginFile]) -> None:
     """Load plug-in files that were read elsewhere; one that is loaded already is left alone."""
     for plugin in plugins:
         before = _LOADED.get(plugin.path)
+        if plugin.path in _LOADING:
+            raise CircularPlugin(
+                f"a plug-in that does not load itself is wanted, got {Path(plugin.path).name}, which does, "
+                "at once or through another; take its call of load_plugin out"
+            )
         if before is None:
-            _register(plugin, _executed(plugin))
+            _LOADING.add(plugin.path)
+            try:
+                _register(plugin, _executed(plugin))
+            finally:
+                _LOADING.discard(plugin.path)
             _LOADED[plugin.path] = plugin
         elif before.source != plugin.source:
             raise ConfigError(f"{plugin.path} was loaded before it changed; start a new process to load it again")
@@ -85,7 +99,9 @@ def _executed(plugin: PluginFile) -> ModuleType:
         with redirect_stdout(sys.stderr):  # results have stdout for themselves
             exec(compile(plugin.source, plugin.path, "exec"), module.__dict__)
     except (Exception, SystemExit) as error:
-        del sys.modules[module.__name__]
+        sys.modules.pop(module.__name__, None)
+        if isinstance(error, CircularPlugin):
+            raise
         raise ConfigError(
             f"the plug-in {name} must be a Python file that runs, got {type(error).__name__} instead: {error}"
         ) from error
