@@ -99,7 +99,7 @@ reference/formats, and would take longer than all other pages (axe goes through 
 
 @pytest.mark.skipif(FOUND is None, reason=f"the browser tests need one of {', '.join(BROWSERS)}")
 def test_nothing_serious_is_found_by_axe(site: Path) -> None:
-    """Every page once, by turns on a light wide and on a dark narrow screen: all pages on both take over a minute."""
+    """Every page once, by turns light and wide or dark and narrow: all pages in both ways take over a minute."""
     playwright: Any = pytest.importorskip("playwright.sync_api", reason="the browser tests need playwright")
     axe: Any = pytest.importorskip("axe_playwright_python", reason="the test needs axe-playwright-python")
     script = (Path(axe.__file__).parent / "axe.min.js").read_text(encoding="utf-8")
