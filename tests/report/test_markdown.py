@@ -47,7 +47,7 @@ def test_a_glance_has_what_is_tested_in_the_whole_graph_and_what_is_kept(tmp_pat
         "| method | `amazon-computers` | `digits` | kept, MB |",
         "| --- | ---: | ---: | ---: |",
         "| `joint` | 88.0 | – | all data |",
-        "| `ssm` | 60.3 | 50.0 | 3.15 to 12.0 |",
+        "| `ssm` | 60.3 | 50.0 | 3.15\N{NO-BREAK SPACE}to\N{NO-BREAK SPACE}12.0 |",
     ]
 
 

@@ -74,7 +74,7 @@ def _range(groups: Sequence[Group]) -> str:
         return "all data"
     kept = [group.stat("kept").mean * MB for group in groups]
     ends = [f"{end:.1f}" if end >= 10 else f"{end:.2f}" for end in (min(kept), max(kept))]
-    return " to ".join(dict.fromkeys(ends))
+    return "\N{NO-BREAK SPACE}to\N{NO-BREAK SPACE}".join(dict.fromkeys(ends))
 
 
 def _level(method: str, best: Sequence[dict[str, Group]]) -> float:
