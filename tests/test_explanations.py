@@ -43,7 +43,7 @@ def test_text_for_a_phone_is_as_large_as_that_of_the_page(name: str) -> None:
     kept = (draw_explanations.FOLDER / name).read_text(encoding="utf-8")
     found = re.search(r'viewBox="0 0 ([\d.]+) ', kept)
     assert found
-    sizes = [float(size) for size in re.findall(r"font: ([\d.]+)px", kept)]
+    sizes = [float(size) for size in re.findall(r"font(?:-size)?: (?:bold )?([\d.]+)px", kept)]
     assert sizes
     assert min(sizes) * 358 / float(found[1]) > 10
 
