@@ -18,7 +18,7 @@ from helpers import quick_config
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "tools"))
 
-import tables  # noqa: E402
+import result_tables  # noqa: E402
 
 SHOWN = (
     "whole-amazon",
@@ -54,12 +54,12 @@ def test_the_picture_of_the_demo_is_drawn_from_runs(tmp_path: Path, monkeypatch:
 
 def test_the_tables_of_the_whole_graph_agree_with_the_records() -> None:
     written = (ROOT / "docs" / "whole-graph.md").read_text(encoding="utf-8")
-    assert written.endswith(tables.whole_graph_tables()), "write them again: python tools/tables.py"
+    assert written.endswith(result_tables.whole_graph_tables()), "write them again: python tools/result_tables.py"
 
 
 def test_the_first_table_of_the_readme_agrees_with_the_records() -> None:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    assert f"\n\n{tables.readme_table()}\n" in readme, "write it again: python tools/tables.py"
+    assert f"\n\n{result_tables.readme_table()}\n" in readme, "write it again: python tools/result_tables.py"
 
 
 def test_the_readme_is_short() -> None:

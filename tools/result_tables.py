@@ -1,6 +1,6 @@
 """Write the tables of README.md and docs/whole-graph.md from the committed records.
 
-python tools/tables.py
+python tools/result_tables.py
 """
 
 from pathlib import Path
