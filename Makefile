@@ -4,10 +4,11 @@ BIN := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 INSTALLED := $(VENV)/.installed
 CONSTRAINTS ?= constraints.txt
 TESTS ?=
+CHROMIUM ?= chromium --headless --no-sandbox
 LOWEST := .venv-lowest
 BARE := .venv-without-torch
 
-.PHONY: demo test check docs format audit package lowest without-torch coverage clean
+.PHONY: demo test check docs results format audit package lowest without-torch coverage clean
 .DEFAULT_GOAL := demo
 
 # The demo: FTF-ER on the bundled data set, then the same beside the lower and the upper bound; figures and a page in runs/.
@@ -29,6 +30,16 @@ check: $(INSTALLED)
 # The documentation as a site that opens from disk: site/index.html. The variable silences an advertisement.
 docs: $(INSTALLED)
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
+
+# What is written from the records in results/: tables, the page of results and its picture, which needs Chromium.
+PAGE := $(foreach name,whole-amazon whole-coauthor whole-cora whole-digits whole-arxiv patents \
+	methods-amazon methods-coauthor methods-cora arxiv learners,results/$(name).json)
+results: $(INSTALLED)
+	$(BIN)/python -m evergraph.paper.reproducibility REPRODUCIBILITY.md results
+	$(BIN)/python -m evergraph.paper.reproducibility docs/whole-graph.md results
+	$(BIN)/python tools/result_tables.py
+	$(BIN)/evergraph report $(PAGE) --out docs/report.html
+	$(CHROMIUM) --hide-scrollbars --window-size=1280,900 --virtual-time-budget=8000 --screenshot=docs/report.png docs/report.html
 
 format: $(INSTALLED)
 	$(BIN)/ruff check --fix .
