@@ -39,15 +39,17 @@ def test_several_data_sets_are_seen_at_a_glance(tmp_path: Path) -> None:
     ]
 
 
-def test_a_glance_has_what_is_tested_in_the_whole_graph_and_what_is_kept(tmp_path: Path) -> None:
+def test_a_glance_has_both_tests_what_is_kept_and_the_time(tmp_path: Path) -> None:
+    to = "\N{NO-BREAK SPACE}to\N{NO-BREAK SPACE}"
     runs = [small("joint", 90.0, aa_global=88.0), small("ssm", 70.0, seed=1, aa_global=60.26)]
-    runs.append(small("ssm", 71.0, aa_global=50.0, memory={"nodes": 9, "edges": 0, "bytes": 12_000_000}))
+    memory, seconds = {"nodes": 9, "edges": 0, "bytes": 12_000_000}, {"train": 7.5}
+    runs.append(small("ssm", 71.0, aa_global=50.0, memory=memory, seconds=seconds))
     runs[2]["config"]["dataset"]["name"] = runs[2]["data"]["name"] = "digits"
     assert glance(data_sets(read_results([write(tmp_path / "r.json", *runs)])[0])).splitlines() == [
-        "| method | `amazon-computers` | `digits` | kept, MB |",
-        "| --- | ---: | ---: | ---: |",
-        "| `joint` | 88.0 | – | all data |",
-        "| `ssm` | 60.3 | 50.0 | 3.15\N{NO-BREAK SPACE}to\N{NO-BREAK SPACE}12.0 |",
+        "| method | `amazon-computers` | `digits` | kept, MB | learning, s |",
+        "| --- | ---: | ---: | ---: | ---: |",
+        "| `joint` | 88.0 (90.0) | – | all data | 5 |",
+        f"| `ssm` | 60.3 (70.0) | 50.0 (71.0) | 3.15{to}12.0 | 5{to}7.5 |",
     ]
 
 

@@ -147,6 +147,13 @@ def test_the_table_has_a_row_for_each_task_and_blanks_above_the_diagonal() -> No
     ]
 
 
+def test_a_matrix_that_does_not_fit_is_shown_in_short_and_never_cut() -> None:
+    wide, narrow = (matrix_table(finished(10), width) for width in (120, 80))
+    assert len(wide.columns) == 12
+    assert [str(column.header) for column in narrow.columns] == ["after task", "this task", "worst so far", "AA"]
+    assert "matrix.png" in str(narrow.caption)
+
+
 def coming_back() -> Record:
     """Two classes with 4 and 6 test nodes in the first task; the second has 2 more in the second task."""
     rows = [[4, 3], [1, 3, 2]]

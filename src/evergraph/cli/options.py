@@ -58,7 +58,9 @@ GraphExecutor = Annotated[
     ExecutorName,
     typer.Option("--executor", help="What propagates and sums a graph folder: this process, or a Ray cluster."),
 ]
-Features = Annotated[str | None, typer.Option(help="Derive features from the graph: spectral:D or degree.")]
+Features = Annotated[
+    str | None, typer.Option(help="Features in place of the graph's own: spectral:D, random:D or degree.")
+]
 Jobs = Annotated[int, typer.Option("--jobs", min=1, help="Runs at the same time.")]
 Logs = Annotated[
     list[str] | None,

@@ -11,7 +11,7 @@ from evergraph.runs.record import Record
 
 def print_run(record: Record) -> None:
     """The accuracy matrix, and AA, AF and costs below it."""
-    STDOUT.print(matrix_table(record))
+    STDOUT.print(matrix_table(record, STDOUT.width))
     for line in verdict_lines(record):
         STDOUT.print(line, highlight=False)
 

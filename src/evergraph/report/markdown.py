@@ -2,7 +2,7 @@
 
 import re
 import statistics
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from evergraph.results.groups import BOUNDS, MB, DataSet, Group, Stat, best_of_methods
 from evergraph.results.times import learning_time, seconds_text
@@ -53,28 +53,42 @@ def overview(data: Sequence[DataSet]) -> str:
 
 
 def glance(data: Sequence[DataSet]) -> str:
-    """AA global of each method, its mean over seeds, by the names of the data sets; best first, as in `overview`.
+    """AA of each method, global and in brackets local, by the names of the data sets; best first, as in `overview`.
 
-    The last column: what is kept of the past, from the least to the most on these data sets.
+    The last columns: what is kept of the past and the time of learning, each from the least to the most.
     """
     best = [{group.method: group for group in best_of_methods(part.groups)} for part in data]
     methods = sorted({name for groups in best for name in groups}, key=lambda name: (-_level(name, best), name))
     names = [code(str(part.groups[0].setup["dataset.name"])) for part in data]
-    rows = [("method", *names, "kept, MB"), ("---",) + ("---:",) * (len(data) + 1)]
+    rows = [("method", *names, "kept, MB", "learning, s"), ("---",) + ("---:",) * (len(data) + 2)]
     for name in methods:
         found = [groups.get(name) for groups in best]
-        tested = [group.tested("global") if group else None for group in found]
-        cells = (f"{value.mean:.1f}" if value else "–" for value in tested)
-        rows.append((code(name), *cells, _range([group for group in found if group])))
+        seconds = [learning_time(part)[1](group) for part, group in zip(data, found, strict=True) if group]
+        cells = (_both_means(group) if group else "–" for group in found)
+        rows.append(
+            (code(name), *cells, _kept_range([group for group in found if group]), _range(seconds, seconds_text))
+        )
     return "\n".join(_line(row) for row in rows) + "\n"
 
 
-def _range(groups: Sequence[Group]) -> str:
+def _both_means(group: Group) -> str:
+    """AA global and in brackets local, without deviations."""
+    tested = (group.tested(where) for where in ("global", "local"))
+    first, second = ("–" if value is None else f"{value.mean:.1f}" for value in tested)
+    return f"{first} ({second})"
+
+
+def _kept_range(groups: Sequence[Group]) -> str:
     if groups[0].method in BOUNDS:
         return "all data"
     kept = [group.stat("kept").mean * MB for group in groups]
-    ends = [f"{end:.1f}" if end >= 10 else f"{end:.2f}" for end in (min(kept), max(kept))]
-    return "\N{NO-BREAK SPACE}to\N{NO-BREAK SPACE}".join(dict.fromkeys(ends))
+    return _range(kept, lambda end: f"{end:.1f}" if end >= 10 else f"{end:.2f}")
+
+
+def _range(values: Sequence[float], text: Callable[[float], str]) -> str:
+    """From the least to the most, on one line; one of them where they read the same."""
+    ends = dict.fromkeys(text(end) for end in (min(values), max(values)))
+    return "\N{NO-BREAK SPACE}to\N{NO-BREAK SPACE}".join(ends)
 
 
 def _level(method: str, best: Sequence[dict[str, Group]]) -> float:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
@@ -11,16 +12,25 @@ from evergraph.runs.record import Record
 
 MOST_COLUMNS = 12
 """Matrices with more tasks are not shown as a whole."""
+WIDE = 1000
+"""Characters that every table fits into."""
 
 
-def matrix_table(record: Record) -> Table:
+def matrix_table(record: Record, width: int = WIDE) -> Table:
     """The accuracy matrix in percent, a row for each task learned, with AA so far as the last column.
 
-    For many tasks: only the task just learned, the worst so far, and AA. Where classes come back, the accuracy on
-    all nodes so far follows: of nodes, and of classes counting alike.
+    For many tasks, or where it does not fit into the width: only the task just learned, the worst so far, and AA.
+    Where classes come back, the accuracy on all nodes so far follows: of nodes, and of classes counting alike.
     """
     summary = summarise(record)
-    whole = len(summary.matrix) <= MOST_COLUMNS
+    if len(summary.matrix) <= MOST_COLUMNS:
+        table = _matrix_table(record, summary, whole=True)
+        if Console(width=WIDE).measure(table).maximum <= width:
+            return table
+    return _matrix_table(record, summary, whole=False)
+
+
+def _matrix_table(record: Record, summary: Summary, whole: bool) -> Table:
     columns = [str(task) for task in range(1, len(summary.matrix) + 1)] if whole else ["this task", "worst so far"]
     caption = "accuracy, %" if whole else "accuracy, %; the whole matrix is in record.json and matrix.png"
     averages = {"AA": summary.aa_curve}

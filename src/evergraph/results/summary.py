@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict
 
 from evergraph.data.datasets import DATASETS, derived_features, is_path
+from evergraph.data.datasets.derived import DerivedFeatures
 from evergraph.errors import ConfigError
 from evergraph.replay.usage import MemoryUsage
 from evergraph.runs import metrics
@@ -163,7 +164,8 @@ def derived_ahead(config: Mapping[str, Any]) -> list[str]:
     """A remark where derived features know edges that learners are not to know yet."""
     dataset, stream = config["dataset"], config.get("stream", {})
     hidden = stream.get("inductive") or stream.get("arrival", "classes") != "classes"
-    if not hidden or not (dataset.get("features") or derived_features(str(dataset["name"]))):
+    features = dataset.get("features") or derived_features(str(dataset["name"]))
+    if not hidden or not features or not DerivedFeatures.parse(features).knows_edges:
         return []
     return ["features are derived from the whole graph, so they know edges that arrive later"]
 

@@ -18,14 +18,14 @@ def cycle() -> Graph:
 
 
 @pytest.mark.parametrize(
-    "text", ["spectral", "spectral:", "spectral:0", "spectral:-1", "spectral:x", "degree:3", ""]
+    "text", ["spectral", "random:0", "spectral:", "spectral:0", "spectral:-1", "spectral:x", "degree:3", ""]
 )
 def test_anything_else_is_refused(text: str) -> None:
     with pytest.raises(ConfigError, match="features must be spectral:D"):
         DerivedFeatures.parse(text)
 
 
-@pytest.mark.parametrize("text", ["spectral:64", "degree"])
+@pytest.mark.parametrize("text", ["spectral:64", "random:64", "degree"])
 def test_text_survives_the_round_trip(text: str) -> None:
     assert str(DerivedFeatures.parse(text)) == text
 
@@ -65,6 +65,20 @@ def test_degree_bins_are_one_hot_in_the_logarithm() -> None:
     assert graph.features.argmax(axis=1).tolist() == [3, 1, 1, 1, 1, 1, 1, 1, 0]
     assert np.all(graph.features.sum(axis=1) == 1)
     assert graph.remarks == ("features derived from the graph (degree), not the data set's own",)
+
+
+def test_random_features_know_no_edge_and_stay_as_the_graph_grows() -> None:
+    graph = DerivedFeatures.parse("random:64").derive(cycle())
+    more = np.zeros((N + 3, N + 3))
+    more[:N, :N] = ring().toarray().T
+    grown = DerivedFeatures.parse("random:64").derive(
+        make_graph(sparse.csr_array(more), None, np.zeros(N + 3, dtype=int))
+    )
+    assert isinstance(graph.features, np.ndarray)
+    assert isinstance(grown.features, np.ndarray)
+    assert np.array_equal(graph.features, grown.features[:N])
+    assert np.linalg.matrix_rank(graph.features) == N
+    assert graph.remarks == ("features drawn at random (random:64), not the data set's own",)
 
 
 def test_what_takes_long_is_made_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -51,7 +51,7 @@ class DatasetConfig(Settings):
     name: Annotated[str, AfterValidator(usable_path)] = "digits"
     """Name of a data set, path of a graph file or a graph folder, or address of a graph folder."""
     features: str | None = None
-    """Features that are derived from the graph in place of its own: spectral:D or degree."""
+    """Features that are derived from the graph in place of its own: spectral:D, random:D or degree."""
     options: dict[str, Any] = Field(default_factory=dict)
     """Options of this data set; graph files have those of a graph file."""
     standardise: Standardisation = Standardisation()

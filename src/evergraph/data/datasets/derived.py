@@ -31,29 +31,50 @@ Block: TypeAlias = NDArray[np.floating[Any]]
 
 @dataclass(frozen=True)
 class DerivedFeatures:
-    """How to derive features: `spectral:D` (D = size eigenvectors) or `degree` (one-hot bins of it; size None)."""
+    """How to derive features: `spectral:D` (D = size eigenvectors), `random:D` (D numbers a node) or `degree`.
 
+    `degree`, one-hot bins of it, has no size.
+    """
+
+    name: str
     size: int | None = None
 
     @classmethod
     def parse(cls, text: str) -> "DerivedFeatures":
-        """From `spectral:64` or `degree`; ConfigError for anything else."""
+        """From `spectral:64`, `random:64` or `degree`; ConfigError for anything else."""
         name, colon, size = text.partition(":")
         if name == "degree" and not colon:
-            return cls()
-        if name == "spectral" and size.isascii() and size.isdigit() and int(size) > 0:
-            return cls(int(size))
-        raise ConfigError(f"features must be spectral:D with a whole D above 0, or degree; got {text!r} instead")
+            return cls(name)
+        if name in ("spectral", "random") and size.isascii() and size.isdigit() and int(size) > 0:
+            return cls(name, int(size))
+        raise ConfigError(
+            f"features must be spectral:D or random:D with a whole D above 0, or degree; got {text!r} instead"
+        )
 
     def __str__(self) -> str:
-        return "degree" if self.size is None else f"spectral:{self.size}"
+        return self.name if self.size is None else f"{self.name}:{self.size}"
+
+    @property
+    def knows_edges(self) -> bool:
+        """Whether features tell of edges; where a graph grows, of those that come later, too."""
+        return self.name != "random"
 
     def derive(self, graph: Graph) -> Graph:
         """The graph with derived features and a remark on them; edge directions are ignored."""
+        how = "derived from the graph" if self.knows_edges else "drawn at random"
+        remark = f"features {how} ({self}), not the data set's own"
+        return replace(graph, features=self._features(graph), feature_names=None, remarks=(*graph.remarks, remark))
+
+    def _features(self, graph: Graph) -> NDArray[np.float32]:
+        if self.name == "random":
+            return random_rows(graph.n_nodes, self.size or 0)
         plain = standardise(graph, Standardisation(largest_component=False)).adjacency
-        features = degree_bins(plain) if self.size is None else kept_spectral(plain, self.size)
-        remark = f"features derived from the graph ({self}), not the data set's own"
-        return replace(graph, features=features, feature_names=None, remarks=(*graph.remarks, remark))
+        return degree_bins(plain) if self.size is None else kept_spectral(plain, self.size)
+
+
+def random_rows(n: int, size: int) -> NDArray[np.float32]:
+    """Normal numbers; a row is the same in every graph. Propagated, they tell who is near whom."""
+    return np.random.default_rng(0).standard_normal((n, size), dtype=np.float32)
 
 
 def degree_bins(adjacency: sparse.csr_array) -> NDArray[np.float32]:
