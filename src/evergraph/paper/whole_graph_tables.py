@@ -75,7 +75,7 @@ def beside_whole_amazon(own: str, beside: str) -> Callable[[Path], str]:
         alone = read_records(path, completed)
         seeds = {setting(run, "seeds.init") for run in alone}
         whole = grouped_by(
-            [run for run in _beside(path, "amazon") if setting(run, "seeds.init") in seeds], chosen_by
+            [run for run in _beside(path, "whole-amazon") if setting(run, "seeds.init") in seeds], chosen_by
         )
         rows = [(method, runs, whole.get(method, [])) for method, runs in grouped_by(alone, chosen_by).items()]
         rows.sort(key=lambda row: -statistics.mean(run.aa_global or 0.0 for run in row[1]))
@@ -86,8 +86,8 @@ def beside_whole_amazon(own: str, beside: str) -> Callable[[Path], str]:
 
 
 def _beside(path: Path, name: str) -> Records:
-    """The runs in the whole graph in the same folder."""
-    other = path.with_name(f"whole-{name}.json")
+    """The runs of another file in the same folder."""
+    other = path.with_name(f"{name}.json")
     return read_records(other, completed) if other.exists() else []
 
 
@@ -97,7 +97,7 @@ def blurry_table(path: Path) -> str:
     groups = grouped(records, ("dataset.name", "method.name"))
     once = {
         key: runs
-        for name in ("digits", "amazon")
+        for name in ("whole-digits", "whole-amazon")
         for key, runs in grouped(_beside(path, name), ("dataset.name", "method.name")).items()
     }
     order = list(dict.fromkeys(key[0] for key in groups))
@@ -105,10 +105,9 @@ def blurry_table(path: Path) -> str:
     for key, runs in sorted(groups.items(), key=lambda pair: (order.index(pair[0][0]), -_at_the_end(pair[1]).mean)):
         seeds = {setting(run, "seeds.init") for run in runs}
         same = [run for run in once.get(key, []) if setting(run, "seeds.init") in seeds]
-        areas = [run.so_far_global.area_plain for run in runs if run.so_far_global is not None]
         aa = str(stat([run.aa for run in runs]))
         end, other = str(_at_the_end(runs)), str(_at_the_end(same)) if same else "–"
-        rows.append([f"{key[0]}, `{key[1]}` ({len(runs)})", end, other, str(stat(areas)), aa])
+        rows.append([f"{key[0]}, `{key[1]}` ({len(runs)})", end, other, str(_areas(runs)[0]), aa])
     header = [
         "data set, method (seeds)",
         "at the end, blurry",
@@ -122,6 +121,26 @@ def blurry_table(path: Path) -> str:
 def _at_the_end(records: Records) -> Stat:
     """Accuracy on all test nodes after the last task, every class counting alike, in the whole graph."""
     return stat([run.so_far_global.balanced[-1] for run in records if run.so_far_global is not None])
+
+
+def later_edges_table(path: Path) -> str:
+    """Rows: methods; all nodes so far, with features that know no edge and with those of patents.json beside them."""
+    groups = grouped(read_records(path, completed), ("method.name",))
+    known = grouped(_beside(path, "patents"), ("method.name",))
+    order = sorted(groups.items(), key=lambda pair: -_areas(pair[1])[0].mean)
+    rows = []
+    for key, runs in order:
+        sides = (known.get(key, []), runs)
+        cells = ["{} ({})".format(*_areas(side)) if side else "–" for side in sides]
+        rows.append([f"`{key[0]}`", *cells, str(stat([run.aa for run in runs])), str(len(runs))])
+    header = ["method", "`spectral:64`", "`random:256`", "AA, `random:256`", "seeds"]
+    return markdown_table(header, rows)
+
+
+def _areas(records: Records) -> tuple[Stat, Stat]:
+    """Accuracy on all test nodes so far, over all steps: of nodes, and of classes counting alike."""
+    found = [run.so_far_global for run in records if run.so_far_global is not None]
+    return stat([one.area_plain for one in found]), stat([one.area_balanced for one in found])
 
 
 def inductive_table(records: Records) -> str:
