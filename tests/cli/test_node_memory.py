@@ -12,7 +12,7 @@ from evergraph import parsing
 from evergraph.cli import predict
 from evergraph.data.graph_folder import batch, reading
 from evergraph.data.on_disk import adjacency, blocks, features, steps
-from evergraph.estimator import classifier
+from evergraph.estimator import answer as answering
 from evergraph.hodge import block_components
 from evergraph.methods.hop_features import _Late
 from evergraph.report import plots
@@ -57,7 +57,7 @@ def in_files(shape: tuple[int, int]) -> NDArray[np.float32]:
 def test_a_node_takes_a_few_numbers(
     command: str, call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in (blocks, adjacency, classifier, evaluate):
+    for module in (blocks, adjacency, answering, evaluate):
         monkeypatch.setattr(module, "MOST_ROWS", 1000)
     for module, name in ((predict, "AT_ONCE"), (batch, "AT_ONCE"), (reading, "BLOCK")):
         monkeypatch.setattr(module, name, 1000)

@@ -13,7 +13,7 @@ from evergraph.data.datasets.files import FileOptions
 from evergraph.data.graph_folder import folder_batch, reading
 from evergraph.data.on_disk import DiskAdjacency
 from evergraph.errors import DataError
-from evergraph.estimator import classifier as module
+from evergraph.estimator import answer as module
 from evergraph.estimator.classifier import ContinualClassifier
 from evergraph.tables import read_batch
 
