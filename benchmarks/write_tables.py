@@ -73,6 +73,20 @@ def staleness(found: list[dict[str, Any]]) -> str:
     return markdown_table(["classes (nodes) counting alike, %; seeds", *columns], rows)
 
 
+def sparse_features(found: list[dict[str, Any]]) -> str:
+    """Rows: how many random features and how many of them a node has, by the bytes of their sums."""
+    rows = []
+    for width, active in dict.fromkeys((one["width"], one["active"]) for one in found):
+        runs = [one for one in found if (one["width"], one["active"]) == (width, active)]
+        megabytes = sum(one["bytes"] for one in runs) / len(runs) / 1e6
+        accuracy = stat([one["aa_local"] for one in runs])
+        rows.append(
+            (megabytes, [f"{megabytes:.2f}", str(width), str(active or "all"), f"{accuracy} ({len(runs)})"])
+        )
+    header = ["sums, MB", "random features", "of them active", "local AA, % (seeds)"]
+    return markdown_table(header, [cells for _, cells in sorted(rows)])
+
+
 @dataclass(frozen=True)
 class Table:
     """What is between two marks of a page."""
@@ -90,6 +104,7 @@ TABLES = {
         "methods.py --methods finetune ftf-er-det analytic --epochs 200 --threads 1 --repeats 1 --cpu --json",
         methods,
     ),
+    "sparse": Table("docs/whole-graph.md", "sparse_features.py --seeds 0 1 2 --json", sparse_features),
     "staleness": Table("docs/whole-graph.md", "staleness.py --seeds 0 1 --json", staleness),
 }
 

@@ -19,7 +19,14 @@ from evergraph.paper.fusion_table import fusion_table
 from evergraph.paper.learners_table import learners_table
 from evergraph.paper.record_cells import Records
 from evergraph.paper.targets import ALL_BACKBONES, TARGETS, Request
-from evergraph.paper.whole_graph_tables import beside_whole_amazon, frontier_table, inductive_table, storage_table
+from evergraph.paper.whole_graph_tables import (
+    beside_whole_amazon,
+    blurry_table,
+    frontier_table,
+    inductive_table,
+    later_edges_table,
+    storage_table,
+)
 from evergraph.results.load import read_results
 from evergraph.results.records import read_records
 from evergraph.runs.config import completed
@@ -87,6 +94,8 @@ TABLES: dict[str, Block] = {
     "fall-amazon": Block(
         "fall-amazon", beside_whole_amazon("learned in task graphs", "learned in the whole graph"), WHOLE_GRAPH
     ),
+    "blurry": Block("blurry", blurry_table, WHOLE_GRAPH),
+    "patents-random": Block("patents-random", later_edges_table, WHOLE_GRAPH),
     "balance-amazon": Block(
         "balance-amazon", beside_whole_amazon("`balance=logit`", "`balance=weight` (the default)"), WHOLE_GRAPH
     ),
