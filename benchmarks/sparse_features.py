@@ -12,7 +12,6 @@ import argparse
 import json
 import os
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,10 +53,9 @@ def parts(tasks: list[Task], map_: HopFeatures, active: int | None) -> dict[str,
     return found
 
 
-def size(matrix: Any, halved: bool) -> int:
+def size(matrix: NDArray[np.float64], halved: bool) -> int:
     """Bytes of the entries, sparse or dense, whichever is less."""
-    entries, every = matrix.nnz, matrix.shape[0] * matrix.shape[1]
-    return int(min(4 * entries, 2 * every) // (2 if halved else 1))
+    return int(min(4 * np.count_nonzero(matrix), 2 * matrix.size) // (2 if halved else 1))
 
 
 def average(predicted: NDArray[np.int64], labels: NDArray[np.int64]) -> float:
@@ -69,13 +67,13 @@ def measure(rows: dict[str, Rows]) -> dict[str, float]:
     """Accuracy after the last task, and bytes of the sums."""
     phi, labels = rows["train"]
     members = sparse.csr_matrix((1 / np.bincount(labels)[labels], (np.arange(len(labels)), labels)))
-    gram = (phi.multiply(np.asarray(members.sum(axis=1))).T @ phi).tocsr()
-    sums = (phi.T @ members).tocsr()
-    dense, right = gram.toarray().astype(np.float64), sums.toarray().astype(np.float64)
+    weighted = phi.multiply(np.sqrt(members.sum(axis=1))).toarray()
+    gram = weighted.T @ weighted
+    sums = (phi.T @ members).toarray()
     best = (-1.0, 0.0)
     for strength in STRENGTHS:
-        ridge = dense + strength * np.trace(dense) / len(dense) * np.eye(len(dense))
-        weights = linalg.cho_solve(linalg.cho_factor(ridge, overwrite_a=True), right)
+        ridge = gram + strength * np.trace(gram) / len(gram) * np.eye(len(gram))
+        weights = linalg.cho_solve(linalg.cho_factor(ridge, overwrite_a=True), sums)
         val, test = (average((phi @ weights).argmax(axis=1), labels) for phi, labels in (rows["val"], rows["test"]))
         best = max(best, (val, test))
     return {"aa_local": best[1], "bytes": size(gram, True) + size(sums, False)}
