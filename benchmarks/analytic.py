@@ -44,6 +44,8 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "explained 1": {"EXPLAINED": 1.0},
     "explained 0.97": {"EXPLAINED": 0.97},
     "without hops 0, 2": {"hops": [[0], [2], [0, 1], [0, 1, 2]]},
+    "sums alone": {"hops": [[0], [2], [0, 1], [0, 2], [0, 1, 2]]},
+    "hops 0, 1, 2 side by side": {"hops": [[[0], [1], [2]]]},
 }
 
 

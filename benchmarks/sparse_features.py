@@ -55,7 +55,7 @@ def parts(tasks: list[Task], map_: HopFeatures, active: int | None) -> dict[str,
 
 def size(matrix: NDArray[np.float64], halved: bool) -> int:
     """Bytes of the entries, sparse or dense, whichever is less."""
-    return int(min(4 * np.count_nonzero(matrix), 2 * matrix.size) // (2 if halved else 1))
+    return min(4 * int(np.count_nonzero(matrix)), 2 * matrix.size) // (2 if halved else 1)
 
 
 def average(predicted: NDArray[np.int64], labels: NDArray[np.int64]) -> float:

@@ -20,7 +20,7 @@ import numpy as np
 
 from evergraph.data.stream import Task, TaskStream, learner_view
 from evergraph.methods.analytic import AUTO, Analytic, AnalyticConfig
-from evergraph.methods.statistics_learner import HopSet
+from evergraph.methods.hop_features import HopSet
 from evergraph.runs.build import make_net, open_stream
 from evergraph.runs.config import RunConfig
 from evergraph.watch import Watch

@@ -17,7 +17,7 @@ from evergraph.data.graph import LocalIds
 from evergraph.data.stream import StreamConfig, TaskStream, TaskView, learner_view, make_stream
 from evergraph.errors import ConfigError, DataError, StoreError
 from evergraph.methods.analytic import AUTO, AUTO_BEFORE, EXPLAINED, Analytic, AnalyticConfig
-from evergraph.methods.hop_features import HopFeatures
+from evergraph.methods.hop_features import HopFeatures, HopSet
 from evergraph.methods.ridge import Moments, Spectrum
 from evergraph.methods.statistics import ClassStatistics
 from evergraph.models.tensors import tensor_bytes
@@ -158,9 +158,12 @@ def test_no_row_of_any_input_is_in_the_state(views: list[TaskView]) -> None:
                 assert not (equal & rows[None, :, :width].any(axis=2)).any()
 
 
+@pytest.mark.parametrize("sets", AUTO_BEFORE.values())
 @pytest.mark.parametrize("rank", [0, 8])
-def test_a_state_of_earlier_versions_goes_on_with_their_sets_of_hops(views: list[TaskView], rank: int) -> None:
-    before = learned(views[:1], hops=AUTO_BEFORE, rank=rank)
+def test_a_state_of_earlier_versions_goes_on_with_their_sets_of_hops(
+    views: list[TaskView], rank: int, sets: tuple[HopSet, ...]
+) -> None:
+    before = learned(views[:1], hops=sets, rank=rank)
     now = learner(rank=rank)
     now.load_state(before.state())
     same_outputs(now, before, views[0])
@@ -182,6 +185,8 @@ def test_another_seed_of_the_map_is_refused(views: list[TaskView]) -> None:
         ({"hops": [[0, 0]]}, "hops must be different"),
         ({"hops": [[2], [2]]}, "different sets of hops are wanted"),
         ({"hops": []}, "different sets of hops are wanted"),
+        ({"hops": [[[0], [0]]]}, "sums that stand side by side must be different"),
+        ({"hops": [[0, 1], [[1, 0]]]}, "different sets of hops are wanted"),
         ({"strengths": []}, "at least one number above 0"),
         ({"strengths": [0.0]}, "at least one number above 0"),
     ],
@@ -189,6 +194,9 @@ def test_another_seed_of_the_map_is_refused(views: list[TaskView]) -> None:
 def test_settings_that_cannot_work_are_refused(values: dict[str, Any], reason: str) -> None:
     with pytest.raises(ConfigError, match=reason):
         validated(AnalyticConfig, values, "method")
+
+
+BESIDE = ((0,), (1,), (2,))
 
 
 def block_stream(homophily: float, *, whole: bool) -> TaskStream:
@@ -200,14 +208,14 @@ def block_stream(homophily: float, *, whole: bool) -> TaskStream:
 @pytest.mark.parametrize(
     ("homophily", "whole", "wanted"),
     [
-        (0.8, False, [(2,)]),
-        (0.05, False, [(0, 2)]),
+        (0.8, False, [(2,), BESIDE]),
+        (0.05, False, [BESIDE]),
         (0.0, True, [(0,), (0, 1)]),
         (0.05, True, [(0,), (0, 1)]),
     ],
 )
 def test_the_choice_finds_the_hops(
-    caplog: pytest.LogCaptureFixture, homophily: float, whole: bool, wanted: list[tuple[int, ...]]
+    caplog: pytest.LogCaptureFixture, homophily: float, whole: bool, wanted: list[HopSet]
 ) -> None:
     with caplog.at_level(logging.INFO, logger="evergraph"):
         one = learned(views_of(block_stream(homophily, whole=whole)), width=128)
@@ -229,7 +237,7 @@ def test_the_largest_strength_that_explains_nearly_all_is_taken(digits_stream: T
 
 def test_of_strengths_with_as_few_mistakes_the_largest_is_taken(digits_stream: TaskStream) -> None:
     one = learned(views_of(digits_stream), width=64)
-    least = [[0.5, 0.2, 0.2, 0.3, 0.9], [0.4, 0.2, 0.3, 0.3, 0.3]] + 3 * [[0.9] * 5]
+    least = [[0.5, 0.2, 0.2, 0.3, 0.9], [0.4, 0.2, 0.3, 0.3, 0.3]] + (len(AUTO) - 2) * [[0.9] * 5]
 
     def error(index: int, _: Spectrum) -> Callable[[float], float]:
         return lambda strength: least[index][one.config.strengths.index(strength)]
@@ -246,6 +254,8 @@ def test_the_choice_is_told(digits_stream: TaskStream) -> None:
         one.choice.strength,
         one.choice.by,
     )
+    beside = learned(views_of(digits_stream), width=64, hops=(BESIDE,))
+    assert beside.choices()["hops"] == [[0], [1], [2]]
 
 
 def test_digits_are_known_to_the_end(digits_stream: TaskStream) -> None:
@@ -272,8 +282,8 @@ def test_rounded_sums_and_tiny_strengths_give_finite_outputs(digits_stream: Task
         assert learner.logits(task.graph, task.train).isfinite().all()
 
 
-@pytest.mark.parametrize("hops", [[5], 5, [], "far", [[0], 1], None])
+@pytest.mark.parametrize("hops", [[5], 5, [], "far", [[0], 1], None, [[[0], 1]], [[0, [1]]], [[[[0]]]]])
 def test_hops_that_are_no_sets_are_told_what_is_wanted(hops: object) -> None:
-    with pytest.raises(ConfigError, match=r"sets of hops are wanted, such as \[\[2\], \[0, 1, 2\]\]") as caught:
+    with pytest.raises(ConfigError, match=r"sets of hops are wanted, such as \[\[2\], \[0, 1, 2\]") as caught:
         run_config(method={"name": "analytic", "hops": hops})
     assert "\n" not in str(caught.value)

@@ -7,23 +7,26 @@ from scipy import sparse
 
 from evergraph.data.graph import Graph, make_graph
 from evergraph.methods import hop_features
-from evergraph.methods.hop_features import STEP, TOP, HopFeatures, fingerprints, propagation
+from evergraph.methods.hop_features import STEP, TOP, HopFeatures, HopSet, beside, fingerprints, propagation
 from evergraph.seeding import Purpose, numpy_generator
 from helpers import tiny_graph
 
-SETS = [(0,), (2,), (0, 1), (0, 1, 2)]
+SETS: list[HopSet] = [(0,), (2,), (0, 1), (0, 1, 2), ((0,), (1,)), ((0, 2), (1,), (2,))]
 
 
-def dense_codes(graph: Graph, hops: tuple[int, ...], width: int, seed: int) -> np.ndarray:
+def dense_codes(graph: Graph, hops: HopSet, width: int, seed: int) -> np.ndarray:
     adjacency = graph.adjacency.toarray().astype(np.float64)
     loops = (adjacency.T if graph.directed else adjacency) + np.eye(graph.n_nodes)
     step = loops / np.sqrt(np.outer(loops.sum(axis=1), loops.sum(axis=0)))
     features = sparse.csr_array(graph.features).toarray().astype(np.float64)
     omega = numpy_generator(seed, Purpose.PARAMETERS, 0).standard_normal((graph.n_features, 256), dtype=np.float32)
     total = np.zeros((graph.n_nodes, width))
-    for hop in hops:
-        value = np.linalg.matrix_power(step, hop) @ features @ omega[:, :width]
-        total += value / np.linalg.norm(value, axis=1, keepdims=True)
+    sums = beside(hops)
+    for place, one in enumerate(sums):
+        own = np.roll(omega[:, :width], -(place * width // len(sums)), axis=1)
+        for hop in one:
+            value = np.linalg.matrix_power(step, hop) @ features @ own
+            total += value / np.linalg.norm(value, axis=1, keepdims=True)
     total *= STEP * np.sqrt(width) / np.linalg.norm(total, axis=1, keepdims=True)
     return np.clip(total, 0, TOP)
 
@@ -97,12 +100,24 @@ def test_codes_of_a_row_do_not_depend_on_the_rows_beside_it(sparse_features: boo
     near = sparse.random_array((2600, 2600), density=0.002, rng=rng, format="csr") > 0
     adjacency = sparse.csr_array((near + near.T).astype(np.float32))
     graph = make_graph(adjacency, few if sparse_features else values, np.zeros(2600, dtype=np.int64))
-    map_ = HopFeatures([(0,), (0, 1, 2)], 512, 0)
+    map_ = HopFeatures([(0,), (0, 1, 2), ((0,), (1,), (2,))], 512, 0)
     every = map_(graph, np.arange(2600))
     for size in (1, 3, 700, 1024, 1025, 2599):
         rows = rng.permutation(2600)[:size]
         assert np.array_equal(map_(graph, rows), every[:, rows]), size
-    assert np.array_equal(map_.only(1)(graph, rows)[0], every[1, rows])
+    for index in (1, 2):
+        assert np.array_equal(map_.only(index)(graph, rows)[0], every[index, rows])
+
+
+@pytest.mark.parametrize("width", [1, 5, 300, 700])
+def test_sums_side_by_side_see_other_columns_of_the_same_map(width: int) -> None:
+    map_ = HopFeatures([((0,), (1,), (2,))], width, 0)
+    whole = np.concatenate([omega for _, omega in map_.blocks(4)], axis=1)
+    stacked = np.concatenate([omega for _, omega in map_.stacked(4, 3)], axis=1)
+    parts = np.split(stacked, 3)
+    assert np.array_equal(parts[0], whole)
+    for place in (1, 2):
+        assert np.array_equal(parts[place], np.roll(whole, -(place * width // 3), axis=1))
 
 
 @pytest.mark.parametrize("sparse_features", [False, True])

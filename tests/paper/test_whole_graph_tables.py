@@ -31,7 +31,7 @@ def write(path: Path, *runs: dict[str, Any]) -> Path:
 
 
 def test_blurry_runs_stand_beside_those_of_the_same_seeds(tmp_path: Path) -> None:
-    blurry = {"stream": {"arrival": "blurry"}}
+    blurry: Any = {"stream": {"arrival": "blurry"}}
     once = [run("ssm", 70.0, 60.0), run("ssm", 70.0, 99.0, seed=7), run("ncm", 50.0, 40.0)]
     write(tmp_path / "whole-amazon.json", *once)
     found = [run("ncm", 51.0, 71.0, **blurry), run("ssm", 71.0, 80.0, **blurry), run("joint", 72.0, 85.0, **blurry)]

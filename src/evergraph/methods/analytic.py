@@ -13,7 +13,7 @@ with a Gram matrix of its own, so that hops and λ are chosen anew from training
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, TypeGuard
 
 import numpy as np
 import torch
@@ -26,11 +26,11 @@ from evergraph.data.stream import TaskView
 from evergraph.errors import ConvergenceError
 from evergraph.methods.anchors import Anchors
 from evergraph.methods.base import MethodEntry
-from evergraph.methods.hop_features import Codes, HopFeatures, fingerprints
+from evergraph.methods.hop_features import Codes, HopFeatures, HopSet, fingerprints
 from evergraph.methods.low_rank import LowRankStatistics
 from evergraph.methods.ridge import Fit, Moments, Spectrum
 from evergraph.methods.statistics import Blocks, ClassStatistics, Matrix, Precision, Statistics
-from evergraph.methods.statistics_learner import HopSet, StatisticsLearner, checked_hops
+from evergraph.methods.statistics_learner import StatisticsLearner, checked_hops
 from evergraph.replay.usage import MemoryUsage
 from evergraph.threads import in_threads
 from evergraph.training.net import Net
@@ -38,10 +38,13 @@ from evergraph.watch import Watch
 from evergraph.workers import current_workers
 
 LOG = logging.getLogger(__name__)
-AUTO: tuple[HopSet, ...] = ((0,), (2,), (0, 1), (0, 2), (0, 1, 2))
+AUTO: tuple[HopSet, ...] = ((0,), (2,), (0, 1), (0, 2), (0, 1, 2), ((0,), (1,), (2,)))
 """The sets of hops that are tried where none are given."""
-AUTO_BEFORE: tuple[HopSet, ...] = ((0,), (2,), (0, 1), (0, 1, 2))
-"""The same in learners that were stored by earlier versions, which go on with them."""
+AUTO_BEFORE: dict[int, tuple[HopSet, ...]] = {
+    4: ((0,), (2,), (0, 1), (0, 1, 2)),
+    5: ((0,), (2,), (0, 1), (0, 2), (0, 1, 2)),
+}
+"""The same by their number in learners that were stored by earlier versions, which go on with them."""
 EXPLAINED = 0.99
 """Of generalised cross-validation the largest λ is taken that explains so much of what the best one does: by the
 squared error, which is not what predictions are judged by, less shrinkage is wanted than by mistakes."""
@@ -57,7 +60,8 @@ class AnalyticConfig(Settings):
     width: int = Field(2048, ge=1)
     """Random features of each set of hops."""
     hops: Literal["auto"] | tuple[HopSet, ...] = "auto"
-    """The sets of hops to choose from, such as [[2], [0, 1, 2]]; auto tries [0], [2], [0, 1], [0, 2], [0, 1, 2]."""
+    """The sets of hops to choose from: [0, 1, 2] adds hops up, [[0], [1], [2]] has them side by side; auto tries
+    [0], [2], [0, 1], [0, 2], [0, 1, 2] and [[0], [1], [2]]."""
     strengths: tuple[float, ...] = (1e-4, 1e-3, 1e-2, 1e-1, 3e-1)
     """λ over tr(B)/D to choose from."""
     anchors: int = Field(64, ge=0)
@@ -80,8 +84,10 @@ class AnalyticConfig(Settings):
     @classmethod
     def _hops_are_sets(cls, value: object) -> object:
         sets = value if isinstance(value, list | tuple) else [value]
-        if value != "auto" and not all(isinstance(one, list | tuple) for one in sets):
-            raise ValueError(f'sets of hops are wanted, such as [[2], [0, 1, 2]], or "auto", got {value!r} instead')
+        if value != "auto" and not all(_is_sum(one) or (_is_list(one) and all(map(_is_sum, one))) for one in sets):
+            raise ValueError(
+                f'sets of hops are wanted, such as [[2], [0, 1, 2], [[0], [1]]], or "auto", got {value!r} instead'
+            )
         return value
 
     @field_validator("hops")
@@ -102,6 +108,15 @@ class AnalyticConfig(Settings):
         if not value or min(value) <= 0:
             raise ValueError(f"at least one number above 0 is wanted, got {list(value)} instead")
         return tuple(sorted(value))
+
+
+def _is_list(value: object) -> TypeGuard[list[object] | tuple[object, ...]]:
+    return isinstance(value, list | tuple)
+
+
+def _is_sum(value: object) -> bool:
+    """Whether these are numbers alone: hops that are added up."""
+    return _is_list(value) and not any(_is_list(one) for one in value)
 
 
 class SmallConfig(AnalyticConfig):
@@ -168,7 +183,7 @@ class Analytic(StatisticsLearner):
     def choices(self) -> dict[str, Any]:
         choice = self.choice
         return {
-            "hops": list(choice.hops),
+            "hops": [list(one) if isinstance(one, tuple) else one for one in choice.hops],
             "strength": choice.strength,
             "by": choice.by,
             "error": round(choice.error, 6),
@@ -179,8 +194,8 @@ class Analytic(StatisticsLearner):
 
     def load_state(self, state: Mapping[str, Tensor]) -> None:
         sums = state["statistics.means" if self.config.rank else "statistics.sums"]
-        if self.config.hops == "auto" and len(sums) == len(AUTO_BEFORE):
-            self.features = HopFeatures(AUTO_BEFORE, self.config.width, self.features.seed)
+        if self.config.hops == "auto" and len(sums) in AUTO_BEFORE:
+            self.features = HopFeatures(AUTO_BEFORE[len(sums)], self.config.width, self.features.seed)
         super().load_state(state)
 
     def learn(self, task: TaskView, past: Sequence[TaskView], watch: Watch) -> None:

@@ -5,6 +5,10 @@ For a set S of hops, with Ω normal and seeded,
 
     u = Σ_{h in S} Ωᵀ x_h / ‖Ωᵀ x_h‖,    φ = min(127, round(32 · max(0, √D u / ‖u‖))).
 
+Several sums S_k side by side, k = 0 to m - 1, see an Ω of their own each, and u is the sum of all: these are random
+features of the hops in one row. Each is the same Ω, k/m of its columns further on: one product with Ω serves all
+sets, and the columns that meet are independent.
+
 φ depends on the graph and the seed alone. Its entries fit into seven bits, which costs nothing in accuracy.
 """
 
@@ -28,6 +32,10 @@ from evergraph.threads import in_threads
 
 Codes: TypeAlias = NDArray[np.uint8]
 """φ of some nodes for each set of hops: (sets, rows, width)."""
+HopSum: TypeAlias = tuple[int, ...]
+"""Hops that are added up."""
+HopSet: TypeAlias = HopSum | tuple[HopSum, ...]
+"""Hops that are added up, or several such sums side by side."""
 
 TOP = 127
 """The largest entry of φ: 1,024 rows of a product stay below 2^24, so 32-bit floats add them up exactly."""
@@ -48,13 +56,14 @@ REMEMBERED = 2**26
 class HopFeatures:
     """The map from a graph to φ, for several sets of hops; it is made of a seed and needs nothing else."""
 
-    def __init__(self, hops: Sequence[tuple[int, ...]], width: int, seed: int):
+    def __init__(self, hops: Sequence[HopSet], width: int, seed: int):
         self.hops = tuple(hops)
+        self.sums = [beside(one) for one in self.hops]
         self.width = width
         self.seed = seed
         self._drawn: dict[tuple[int, int], NDArray[np.float32]] = {}
         self._on_disk = Remembered()
-        self.reach = max(hop for one in self.hops for hop in one)
+        self.reach = max(hop for sums in self.sums for one in sums for hop in one)
 
     def __call__(self, graph: Graph, rows: NDArray[np.int64]) -> Codes:
         """φ of some rows of a graph."""
@@ -98,6 +107,25 @@ class HopFeatures:
             if n_features * self.width <= REMEMBERED:
                 self._drawn[n_features, index] = known
         return known[:, : self.width - index * COLUMNS]
+
+    def shift(self, place: int, count: int) -> int:
+        """How many columns further on Ω begins for one of so many sums side by side."""
+        return place * self.width // count
+
+    def stacked(self, n_features: int, count: int) -> Iterator[tuple[slice, NDArray[np.float32]]]:
+        """The columns of the Ω of so many sums side by side, one above the other, some at a time."""
+        for columns, omega in self.blocks(n_features):
+            moved = [self._moved(n_features, columns, self.shift(place, count)) for place in range(1, count)]
+            yield columns, np.concatenate([omega, *moved]) if moved else omega
+
+    def _moved(self, n_features: int, columns: slice, shift: int) -> NDArray[np.float32]:
+        """Columns of Ω, so many further on; after the last comes the first."""
+        wanted = (np.arange(columns.start, columns.stop) + shift) % self.width
+        found = np.empty((n_features, len(wanted)), dtype=np.float32)
+        for index in np.unique(wanted // COLUMNS).tolist():
+            here = wanted // COLUMNS == index
+            found[:, here] = self.omega(n_features, index)[:, wanted[here] % COLUMNS]
+        return found
 
     def blocks(self, n_features: int) -> Iterator[tuple[slice, NDArray[np.float32]]]:
         """The columns of Ω, some at a time."""
@@ -173,8 +201,11 @@ class _Early(OnGraph):
         def encode(start: int) -> None:
             here = slice(start, start + COLUMNS)
             scaled = [value[here] * _inverse_lengths(value[here]) for value in values]
-            for code, hops in zip(codes, own.hops, strict=True):
-                total = sum((scaled[hop] for hop in hops), np.zeros_like(scaled[0]))
+            for code, sums in zip(codes, own.sums, strict=True):
+                total = np.zeros_like(scaled[0])
+                for place, hops in enumerate(sums):
+                    part = sum((scaled[hop] for hop in hops[1:]), scaled[hops[0]])
+                    total += np.roll(part, -own.shift(place, len(sums)), axis=1) if place else part
                 total *= _inverse_lengths(total) * np.float32(STEP * np.sqrt(own.width))
                 np.clip(total, 0, TOP, out=total)
                 code[here] = np.rint(total, out=total)
@@ -212,7 +243,7 @@ class _Late(OnGraph):
 
         def fill(start: int) -> None:
             block = rows[start : start + ROWS]
-            for code, inputs in zip(codes, self._inputs(block, own.hops), strict=True):
+            for code, inputs in zip(codes, self._inputs(block, own.sums), strict=True):
                 for here, values in self._values(inputs):
                     code[start : start + ROWS, here] = values[: len(block)]
 
@@ -224,19 +255,24 @@ class _Late(OnGraph):
 
         def fill(start: int) -> None:
             part = found[start : start + ROWS]
-            (inputs,) = self._inputs(rows[start : start + ROWS], self.map.hops[:1])
+            (inputs,) = self._inputs(rows[start : start + ROWS], self.map.sums[:1])
             for here, values in self._values(inputs):  # which never become bytes, nor a wide block
                 part += values[: len(part)] @ columns[here]
 
         in_threads(fill, range(0, len(rows), ROWS))
         return found
 
-    def _inputs(self, block: NDArray[np.int64], sets: Sequence[tuple[int, ...]]) -> list[NDArray[np.float32]]:
-        """For each set of hops what Ω multiplies: rows with their scale, and zeros up to ROWS."""
-        scaled = {hop: self._scaled(self._filled(hop, block)) for hop in {hop for hops in sets for hop in hops}}
+    def _inputs(self, block: NDArray[np.int64], sets: Sequence[Sequence[HopSum]]) -> list[NDArray[np.float32]]:
+        """For each set of hops what Ω multiplies: rows with their scale, and zeros up to ROWS.
+
+        Where sums stand side by side their rows do, too, and the scale of the whole is left to `_values`.
+        """
+        every = {hop for sums in sets for hops in sums for hop in hops}
+        scaled = {hop: self._scaled(self._filled(hop, block)) for hop in every}
         found = []
-        for hops in sets:
-            total = self._scaled(sum((scaled[hop] for hop in hops[1:]), scaled[hops[0]]))
+        for sums in sets:
+            parts = [sum((scaled[hop] for hop in hops[1:]), scaled[hops[0]]) for hops in sums]
+            total = np.concatenate(parts, axis=1) if len(parts) > 1 else self._scaled(parts[0])
             found.append((total * (STEP * np.sqrt(self.map.width))).astype(np.float32))
         return found
 
@@ -252,12 +288,28 @@ class _Late(OnGraph):
         return np.asarray(np.divide(inputs, np.sqrt(squares), out=np.zeros_like(inputs), where=squares > 0))
 
     def _values(self, inputs: NDArray[np.float32]) -> Iterator[tuple[slice, NDArray[np.float32]]]:
-        """φ of inputs that have their scale already, some columns at a time, as floats."""
-        for columns, omega in self.map.blocks(inputs.shape[1]):
-            values = row_product(inputs, omega)
+        """φ of what `_inputs` gives, some columns at a time, as floats."""
+        n_features = self.hops[0].shape[1]
+        count = inputs.shape[1] // n_features
+        products = ((here, row_product(inputs, omega)) for here, omega in self.map.stacked(n_features, count))
+        for columns, values in products if count == 1 else self._in_scale(products):
             np.clip(values, 0, TOP, out=values)
             np.rint(values, out=values)
             yield columns, values
+
+    def _in_scale(
+        self, products: Iterator[tuple[slice, NDArray[np.float32]]]
+    ) -> Iterator[tuple[slice, NDArray[np.float32]]]:
+        """All columns of a product at once, as long as those of the others."""
+        values = np.concatenate([product for _, product in products], axis=1)
+        values *= _inverse_lengths(values) * np.float32(STEP * np.sqrt(self.map.width))
+        yield slice(0, self.map.width), values
+
+
+def beside(hops: HopSet) -> tuple[HopSum, ...]:
+    """The sums that stand side by side in a set of hops; one where hops are only added up."""
+    sums = tuple(one for one in hops if isinstance(one, tuple))
+    return sums or (tuple(one for one in hops if isinstance(one, int)),)
 
 
 def on_hops(features: HopFeatures, hops: list[Any]) -> OnGraph:

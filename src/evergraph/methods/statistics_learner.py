@@ -18,14 +18,13 @@ from evergraph.data.on_disk import is_on_disk
 from evergraph.data.stream import TaskView
 from evergraph.errors import DataError, StoreError
 from evergraph.methods.base import Kept, Learner
-from evergraph.methods.hop_features import STEP, Codes, HopFeatures, OnGraph, on_hops
+from evergraph.methods.hop_features import STEP, Codes, HopFeatures, HopSet, HopSum, OnGraph, beside, on_hops
 from evergraph.methods.statistics import Blocks, ClassStatistics, Matrix, Statistics
 from evergraph.replay.usage import MemoryUsage
 from evergraph.training.net import Net
 from evergraph.watch import Watch
 from evergraph.workers import current_workers
 
-HopSet = tuple[int, ...]
 PORTION = 2**18
 """Rows that a worker adds up at a time."""
 KEPT = 8
@@ -37,16 +36,26 @@ class MapConfig(Settings):
 
     width: int = Field(1024, ge=1)
     """Features of the random map."""
-    hops: HopSet = (0, 1, 2)
+    hops: HopSum = (0, 1, 2)
     """Which hops it adds up."""
 
     @field_validator("hops")
     @classmethod
-    def _hops_are_a_set(cls, value: HopSet) -> HopSet:
-        return checked_hops(value)
+    def _hops_are_a_set(cls, value: HopSum) -> HopSum:
+        return _checked_sum(value)
 
 
 def checked_hops(hops: HopSet) -> HopSet:
+    """Sums side by side in ascending order, each of hops in ascending order; one sum as it is."""
+    sums = tuple(sorted(_checked_sum(one) for one in beside(hops)))
+    if len(set(sums)) < len(sums):
+        raise ValueError(
+            f"sums that stand side by side must be different, got {[list(one) for one in sums]} instead"
+        )
+    return sums if len(sums) > 1 else sums[0]
+
+
+def _checked_sum(hops: HopSum) -> HopSum:
     """Hops in ascending order, at least one."""
     if not hops or min(hops) < 0 or len(set(hops)) < len(hops):
         raise ValueError(f"hops must be different whole numbers from 0 on, got {list(hops)} instead")

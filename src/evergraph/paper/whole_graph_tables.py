@@ -124,7 +124,7 @@ def _at_the_end(records: Records) -> Stat:
 
 
 def later_edges_table(path: Path) -> str:
-    """Rows: methods; all nodes so far, with features that know no edge and with those of patents.json beside them."""
+    """Rows: methods; all nodes so far, with the features of patents.json and with such that know no edge."""
     groups = grouped(read_records(path, completed), ("method.name",))
     known = grouped(_beside(path, "patents"), ("method.name",))
     order = sorted(groups.items(), key=lambda pair: -_areas(pair[1])[0].mean)
