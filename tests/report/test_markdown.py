@@ -1,6 +1,7 @@
 """Results as Markdown: both tests, memory and time of every row."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -40,17 +41,47 @@ def test_several_data_sets_are_seen_at_a_glance(tmp_path: Path) -> None:
 
 
 def test_a_glance_has_both_tests_what_is_kept_and_the_time(tmp_path: Path) -> None:
-    to = "\N{NO-BREAK SPACE}to\N{NO-BREAK SPACE}"
     runs = [small("joint", 90.0, aa_global=88.0), small("ssm", 70.0, seed=1, aa_global=60.26)]
     memory, seconds = {"nodes": 9, "edges": 0, "bytes": 12_000_000}, {"train": 7.5}
-    runs.append(small("ssm", 71.0, aa_global=50.0, memory=memory, seconds=seconds))
-    runs[2]["config"]["dataset"]["name"] = runs[2]["data"]["name"] = "digits"
-    assert glance(data_sets(read_results([write(tmp_path / "r.json", *runs)])[0])).splitlines() == [
-        "| method | `amazon-computers` | `digits` | kept, MB | learning, s |",
-        "| --- | ---: | ---: | ---: | ---: |",
-        "| `joint` | 88.0 (90.0) | – | all data | 5 |",
-        f"| `ssm` | 60.3 (70.0) | 50.0 (71.0) | 3.15{to}12.0 | 5{to}7.5 |",
+    runs.append(
+        small("ssm", 71.0, aa_global=50.0, memory=memory, seconds=seconds, processor_seconds={"train": 6.5})
+    )
+    runs.append(small("lwf", 20.0, memory={"nodes": 0, "edges": 0, "bytes": 0}, processor_seconds={"train": 3.0}))
+    for run in runs[2:]:
+        run["config"]["dataset"]["name"] = run["data"]["name"] = "digits"
+    assert seen(tmp_path, *runs) == [
+        "| method | `amazon-computers`<br>1 seed<br>MB, clock s | `digits`<br>1 seed<br>MB, processor s |",
+        "| --- | ---: | ---: |",
+        "| `joint` | 88.0 (90.0)<br>all data, 5 s | – |",
+        "| `ssm` | 60.3 (70.0)<br>3.15 MB, 5 s | 50.0 (71.0)<br>12.0 MB, 6.5 s |",
+        "| `lwf` | – | – (20.0)<br>0 MB, 3 s |",
     ]
+
+
+def test_a_glance_says_where_seeds_are_others_and_where_classes_come_back(tmp_path: Path) -> None:
+    twice = [small(method, 70.0, seed) for method in ("ssm", "gem") for seed in (0, 1)]
+    head, _, *rows = seen(tmp_path, *twice, small("joint", 90.0), coming_back(60.0, 51.0, 0))
+    assert head.endswith(
+        "| `amazon-computers`<br>2 seeds<br>MB, clock s "
+        "| `amazon-computers`, by time in 4 steps<br>all nodes so far, area; AA<br>1 seed<br>MB, clock s |"
+    )
+    assert rows == [
+        "| `joint` | – (90.0), 1 seed<br>all data, 5 s | – |",
+        "| `ssm` | – (70.0)<br>3.15 MB, 5 s | 51.0, AA 60.0 (65.0)<br>3.15 MB, 5 s |",
+        "| `gem` | – (70.0)<br>3.15 MB, 5 s | – |",
+    ]
+
+
+def test_no_line_of_a_glance_breaks(tmp_path: Path) -> None:
+    table = glance(data_sets(read_results([write(tmp_path / "r.json", small(), coming_back(60.0, 51.0, 0))])[0]))
+    cells = [cell for line in table.splitlines() for cell in line.strip("| ").split(" | ")]
+    assert [cell for cell in cells if " " in cell] == []
+
+
+def seen(folder: Path, *runs: dict[str, Any]) -> list[str]:
+    """The lines of a glance, with other spaces than those that do not break."""
+    table = glance(data_sets(read_results([write(folder / "r.json", *runs)])[0]))
+    return table.replace("\N{NO-BREAK SPACE}", " ").splitlines()
 
 
 def test_another_code_of_a_plug_in_is_another_row(tmp_path: Path) -> None:

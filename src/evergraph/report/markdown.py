@@ -2,10 +2,10 @@
 
 import re
 import statistics
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from evergraph.results.groups import BOUNDS, MB, DataSet, Group, Stat, best_of_methods
-from evergraph.results.times import learning_time, seconds_text
+from evergraph.results.times import learning_time, seconds_text, told
 
 HEADINGS = ("method", "AA global, %", "AA local, %", "AF, %", "kept of the past, MB")
 SO_FAR = {
@@ -53,22 +53,51 @@ def overview(data: Sequence[DataSet]) -> str:
 
 
 def glance(data: Sequence[DataSet]) -> str:
-    """AA of each method, global and in brackets local, by the names of the data sets; best first, as in `overview`.
+    """Both tests, memory and time of each method in cells of two lines, without deviations; best first.
 
-    The last columns: what is kept of the past and the time of learning, each from the least to the most.
+    A heading says how many seeds there are and which seconds are told; a cell with other seeds says so itself.
     """
     best = [{group.method: group for group in best_of_methods(part.groups)} for part in data]
     methods = sorted({name for groups in best for name in groups}, key=lambda name: (-_level(name, best), name))
-    names = [code(str(part.groups[0].setup["dataset.name"])) for part in data]
-    rows = [("method", *names, "kept, MB", "learning, s"), ("---",) + ("---:",) * (len(data) + 2)]
+    seeds = [statistics.mode(len(group.results) for group in groups.values()) for groups in best]
+    headings = (_glance_heading(part, usual) for part, usual in zip(data, seeds, strict=True))
+    rows = [("method", *headings), ("---",) + ("---:",) * len(data)]
     for name in methods:
-        found = [groups.get(name) for groups in best]
-        seconds = [learning_time(part)[1](group) for part, group in zip(data, found, strict=True) if group]
-        cells = (_both_means(group) if group else "–" for group in found)
-        rows.append(
-            (code(name), *cells, _kept_range([group for group in found if group]), _range(seconds, seconds_text))
+        cells = (
+            _glance_cell(part, groups.get(name), usual)
+            for part, groups, usual in zip(data, best, seeds, strict=True)
         )
+        rows.append((code(name), *cells))
     return "\n".join(_line(row) for row in rows) + "\n"
+
+
+def _glance_heading(data: DataSet, seeds: int) -> str:
+    """The name of a data set, what of it arrives otherwise, what is measured, the seeds and the kind of seconds."""
+    result = data.groups[0].first
+    arrival = [trait for trait in result.stream_traits if trait.startswith(("by time", "blurry"))]
+    lines = [", ".join([code(str(result.setup["dataset.name"])), *arrival])]
+    if any(group.so_far("area_plain") for group in data.groups):
+        lines.append("all nodes so far, area; AA")
+    clock = told(data) == "seconds"
+    return _in_lines([*lines, _seeds(seeds), f"MB, {'clock' if clock else 'processor'} s"])
+
+
+def _glance_cell(data: DataSet, group: Group | None, seeds: int) -> str:
+    if group is None:
+        return "–"
+    so_far, tested = group.so_far("area_plain"), _both_means(group)
+    accuracy = tested if so_far is None else f"{so_far.mean:.1f}, AA {tested}"
+    other = f", {_seeds(len(group.results))}" if len(group.results) != seeds else ""
+    return _in_lines([accuracy + other, f"{_short_memory(group)}, {seconds_text(learning_time(data)[1](group))} s"])
+
+
+def _in_lines(lines: Sequence[str]) -> str:
+    """Lines of a cell, none of which is broken where the table is narrow."""
+    return "<br>".join(line.replace(" ", "\N{NO-BREAK SPACE}") for line in lines)
+
+
+def _seeds(number: int) -> str:
+    return f"{number} {'seed' if number == 1 else 'seeds'}"
 
 
 def _both_means(group: Group) -> str:
@@ -78,17 +107,12 @@ def _both_means(group: Group) -> str:
     return f"{first} ({second})"
 
 
-def _kept_range(groups: Sequence[Group]) -> str:
-    if groups[0].method in BOUNDS:
+def _short_memory(group: Group) -> str:
+    """What is kept with two digits after the point, from 10 MB on with one."""
+    if group.method in BOUNDS:
         return "all data"
-    kept = [group.stat("kept").mean * MB for group in groups]
-    return _range(kept, lambda end: f"{end:.1f}" if end >= 10 else f"{end:.2f}")
-
-
-def _range(values: Sequence[float], text: Callable[[float], str]) -> str:
-    """From the least to the most, on one line; one of them where they read the same."""
-    ends = dict.fromkeys(text(end) for end in (min(values), max(values)))
-    return "\N{NO-BREAK SPACE}to\N{NO-BREAK SPACE}".join(ends)
+    kept = group.stat("kept").mean * MB
+    return f"{kept:.{1 if kept >= 10 else 2}f} MB" if kept else "0 MB"
 
 
 def _level(method: str, best: Sequence[dict[str, Group]]) -> float:
