@@ -46,7 +46,12 @@ def committed_blocks() -> dict[str, str]:
     return dict(re.findall(r"<!-- begin ([\w-]+) -->\n(.*?)\n<!-- end \1 -->", text, flags=re.DOTALL))
 
 
-@pytest.mark.parametrize("name", list(reproducibility.TABLES))
+RECORDED = [
+    name for name, block in reproducibility.TABLES.items() if (ROOT / "results" / f"{block.file}.json").exists()
+]
+
+
+@pytest.mark.parametrize("name", RECORDED)
 def test_other_records_make_another_table(name: str, tmp_path: Path) -> None:
     """With one percent less in every record no row of figures is the committed one."""
 

@@ -4,8 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from evergraph.paper.whole_graph_tables import blurry_table, frontier_table, later_edges_table
-from evergraph.results.records import checked
+from evergraph.paper.whole_graph_tables import blurry_table, later_edges_table
 from report.test_page import small
 
 
@@ -49,18 +48,4 @@ def test_features_that_know_no_edge_stand_beside_those_that_know_all(tmp_path: P
     assert later_edges_table(write(tmp_path / "patents-random.json", *found)).splitlines()[2:] == [
         "| `joint` | – | 36.0 (37.0) | 42.0 | 1 |",
         "| `ssm` | 62.0 ± 1.4 (63.0 ± 1.4) | 31.0 (32.0) | 40.0 | 1 |",
-    ]
-
-
-def test_the_frontier_begins_with_the_fewest_bytes_and_keeps_both_protocols_apart() -> None:
-    def record(aa: float, whole: bool, megabytes: int, rank: int) -> Any:
-        memory = {"nodes": 0, "edges": 0, "bytes": megabytes * 10**6}
-        content = small("analytic", aa, settings={"rank": rank}, memory=memory, changed=["method.rank"])
-        content["config"]["stream"] = {"inter_task_edges": whole}
-        return checked(content, "a test")
-
-    table = frontier_table([record(90.0, False, 3, 64), record(80.0, True, 3, 64), record(85.0, False, 1, 16)])
-    assert table.splitlines()[2:] == [
-        "| 1.00 | `analytic`, rank=16 | 85.0 (1) | – |",
-        "| 3.00 | `analytic`, rank=64 | 90.0 (1) | 80.0 (1) |",
     ]

@@ -1,9 +1,13 @@
 """Cells of the tables that are made from records: accuracy and forgetting, by seeds, tested both ways."""
 
+import statistics
 from collections.abc import Sequence
+from pathlib import Path
 
+from evergraph.methods import METHODS
 from evergraph.results.groups import stat
-from evergraph.results.records import SmallRecord, setting
+from evergraph.results.records import SmallRecord, read_records, setting
+from evergraph.runs.config import completed
 
 Records = Sequence[SmallRecord]
 
@@ -27,6 +31,17 @@ def both_tests(records: Records) -> str:
     return f"{whole} ({local})"
 
 
+def global_aa(records: Records) -> str:
+    """AA of runs tested in the whole graph; a dash where not all of them were."""
+    found = [run.aa_global for run in records if run.aa_global is not None]
+    return str(stat(found)) if found and len(found) == len(records) else "–"
+
+
+def megabytes(records: Records) -> float:
+    """What runs keep of the past, on average."""
+    return statistics.mean(run.memory.bytes for run in records) / 1e6
+
+
 BY_DEGREE = "by degree"
 
 
@@ -34,3 +49,22 @@ def chosen_by(record: SmallRecord) -> str:
     """How a run chooses the nodes that it replays."""
     by_degree = setting(record, "method.topology_score") == "degree"
     return BY_DEGREE if by_degree else f"`{setting(record, 'method.name')}`"
+
+
+def stored(record: SmallRecord) -> str | None:
+    """What a run keeps of a replayed node: in records from before there was a choice, the method's default."""
+    found = setting(record, "method.storage")
+    default = getattr(METHODS[record.config["method"]["name"]].config(), "storage", None)
+    return found if found is not None or default is None else str(default.value)
+
+
+def beside_file(path: Path, name: str) -> Records:
+    """The runs of another file in the same folder."""
+    other = path.with_name(f"{name}.json")
+    return read_records(other, completed) if other.exists() else []
+
+
+def of_seeds(records: Records, others: Records) -> Records:
+    """The runs whose seeds some others have."""
+    seeds = {setting(run, "seeds.init") for run in others}
+    return [run for run in records if setting(run, "seeds.init") in seeds]

@@ -1,14 +1,22 @@
-"""The tables of docs/whole-graph.md: storages, memory beside accuracy, learning in task graphs, unseen nodes."""
+"""Tables of docs/whole-graph.md: storages, learning in task graphs, blurry streams, later edges, unseen nodes."""
 
 import statistics
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from evergraph.methods import METHODS
 from evergraph.paper.exhibit import markdown_table
-from evergraph.paper.record_cells import BY_DEGREE, Records, both_tests, chosen_by, seeded_cell
+from evergraph.paper.record_cells import (
+    BY_DEGREE,
+    Records,
+    beside_file,
+    both_tests,
+    chosen_by,
+    of_seeds,
+    seeded_cell,
+    stored,
+)
 from evergraph.results.groups import Stat, stat
-from evergraph.results.records import SmallRecord, grouped, grouped_by, read_records, setting
+from evergraph.results.records import grouped, grouped_by, read_records, setting
 from evergraph.runs.config import completed
 
 STORAGES = {
@@ -22,7 +30,7 @@ STORAGES = {
 
 def storage_table(records: Records) -> str:
     """Rows: what is kept of a replayed node; columns: how nodes are chosen; AA tested both ways, and the bytes."""
-    groups = grouped_by(records, lambda run: (_storage(run), chosen_by(run)))
+    groups = grouped_by(records, lambda run: (stored(run), chosen_by(run)))
     selections = sorted({selection for _, selection in groups}, key=lambda name: (name == BY_DEGREE, name))
 
     def row(storage: str) -> Iterator[str]:
@@ -37,58 +45,19 @@ def storage_table(records: Records) -> str:
     return markdown_table([heading, *selections], rows)
 
 
-def _storage(record: SmallRecord) -> str | None:
-    """What a run keeps of a replayed node: in records from before there was a choice, the method's default."""
-    found = setting(record, "method.storage")
-    default = getattr(METHODS[record.config["method"]["name"]].config(), "storage", None)
-    return found if found is not None or default is None else str(default.value)
-
-
-def frontier_table(records: Records) -> str:
-    """Methods and settings by the bytes that they keep; local AA in task graphs, global AA in the whole graph."""
-    groups = grouped_by(records, _named_settings)
-    rows = []
-    for name, runs in groups.items():
-        megabytes = statistics.mean(run.memory.bytes for run in runs) / 1e6
-        cells = []
-        for whole in (False, True):
-            some = [run for run in runs if bool(setting(run, "stream.inter_task_edges")) is whole]
-            cells.append(f"{stat([run.aa for run in some])} ({len(some)})" if some else "–")
-        rows.append((megabytes, [f"{megabytes:.2f}", name, *cells]))
-    return markdown_table(
-        ["kept of the past, MB", "method", "local AA, % (seeds)", "global AA, % (seeds)"],
-        [row for _, row in sorted(rows)],
-    )
-
-
-def _named_settings(record: SmallRecord) -> str:
-    """A method and its settings that are not defaults."""
-    changed = [key for key in record.changed or () if key.startswith("method.") and key != "method.name"]
-    values = [f"{key.removeprefix('method.')}={setting(record, key)}" for key in changed]
-    return ", ".join([f"`{setting(record, 'method.name')}`", *values])
-
-
 def beside_whole_amazon(own: str, beside: str) -> Callable[[Path], str]:
     """Rows: methods; columns: the runs of a file and of whole-amazon.json beside it, each tested both ways."""
 
     def table(path: Path) -> str:
         alone = read_records(path, completed)
         seeds = {setting(run, "seeds.init") for run in alone}
-        whole = grouped_by(
-            [run for run in _beside(path, "whole-amazon") if setting(run, "seeds.init") in seeds], chosen_by
-        )
+        whole = grouped_by(of_seeds(beside_file(path, "whole-amazon"), alone), chosen_by)
         rows = [(method, runs, whole.get(method, [])) for method, runs in grouped_by(alone, chosen_by).items()]
         rows.sort(key=lambda row: -statistics.mean(run.aa_global or 0.0 for run in row[1]))
         cells = [[name, both_tests(runs), both_tests(other) if other else "–"] for name, runs, other in rows]
         return markdown_table([f"global (local) AA, %; seeds: {len(seeds)}", own, beside], cells)
 
     return table
-
-
-def _beside(path: Path, name: str) -> Records:
-    """The runs of another file in the same folder."""
-    other = path.with_name(f"{name}.json")
-    return read_records(other, completed) if other.exists() else []
 
 
 def blurry_table(path: Path) -> str:
@@ -98,13 +67,12 @@ def blurry_table(path: Path) -> str:
     once = {
         key: runs
         for name in ("whole-digits", "whole-amazon")
-        for key, runs in grouped(_beside(path, name), ("dataset.name", "method.name")).items()
+        for key, runs in grouped(beside_file(path, name), ("dataset.name", "method.name")).items()
     }
     order = list(dict.fromkeys(key[0] for key in groups))
     rows = []
     for key, runs in sorted(groups.items(), key=lambda pair: (order.index(pair[0][0]), -_at_the_end(pair[1]).mean)):
-        seeds = {setting(run, "seeds.init") for run in runs}
-        same = [run for run in once.get(key, []) if setting(run, "seeds.init") in seeds]
+        same = of_seeds(once.get(key, []), runs)
         aa = str(stat([run.aa for run in runs]))
         end, other = str(_at_the_end(runs)), str(_at_the_end(same)) if same else "–"
         rows.append([f"{key[0]}, `{key[1]}` ({len(runs)})", end, other, str(_areas(runs)[0]), aa])
@@ -126,7 +94,7 @@ def _at_the_end(records: Records) -> Stat:
 def later_edges_table(path: Path) -> str:
     """Rows: methods; all nodes so far, with the features of patents.json and with such that know no edge."""
     groups = grouped(read_records(path, completed), ("method.name",))
-    known = grouped(_beside(path, "patents"), ("method.name",))
+    known = grouped(beside_file(path, "patents"), ("method.name",))
     order = sorted(groups.items(), key=lambda pair: -_areas(pair[1])[0].mean)
     rows = []
     for key, runs in order:
