@@ -23,7 +23,10 @@ from evergraph.runs.config import RunConfig
 from evergraph.runs.evaluate import Evaluator, totals
 from evergraph.watch import Watch
 
-DATASETS = ("digits", "amazon-computers", "coauthor-cs", "cora-papers70", "ogbn-arxiv")
+DATASETS = ("digits", "amazon-computers", "coauthor-cs", "cora-papers70", "ogbn-arxiv", "unlike")
+UNLIKE = {"name": "sbm", "options": {"nodes": 3000, "homophily": 0.05}}
+"""A generated graph where one edge in twenty joins nodes of one class."""
+DERIVED = {"ogbn-arxiv": "spectral:128"}
 DEFAULT_SHARE = analytic.EXPLAINED
 VARIANTS: dict[str, dict[str, Any]] = {
     "default": {},
@@ -68,7 +71,7 @@ def compare(dataset: str, protocol: Protocol, arguments: argparse.Namespace) -> 
     found: dict[str, list[float]] = {name: [] for name in ("default", *(arguments.variants or VARIANTS))}
     for seed in arguments.seeds:
         settings = {
-            "dataset": {"name": dataset, "features": "spectral:128" if dataset == "ogbn-arxiv" else None},
+            "dataset": UNLIKE if dataset == "unlike" else {"name": dataset, "features": DERIVED.get(dataset)},
             "stream": {"inter_task_edges": protocol is Protocol.WHOLE_GRAPH},
             "seeds": {"split": seed, "order": seed, "init": seed},
         }

@@ -1,5 +1,7 @@
 """The accuracy matrix of a method on a stream."""
 
+from typing import Any
+
 import numpy as np
 
 from evergraph.data.stream import TaskStream
@@ -9,9 +11,11 @@ from evergraph.runs.metrics import AccuracyMatrix, Counts
 from helpers import learn_tasks, run_config
 
 
-def measured(method: str, stream: TaskStream, epochs: int) -> AccuracyMatrix:
+def measured(method: str, stream: TaskStream, epochs: int, **settings: Any) -> AccuracyMatrix:
     """Learn all tasks with a GCN of 64 units and measure after each, class-balanced, on test nodes."""
-    config = run_config(method={"name": method}, backbone={"hidden": 64}, train={"epochs": epochs, "lr": 0.02})
+    config = run_config(
+        method={"name": method, **settings}, backbone={"hidden": 64}, train={"epochs": epochs, "lr": 0.02}
+    )
     learner = make_learner(config, stream.graph.n_features)
     evaluate = Evaluator(stream, learner)
     correct = np.full((len(stream), stream.n_classes), -1)

@@ -224,6 +224,17 @@ def test_the_choice_finds_the_hops(
     assert str(one.choice.hops) in caplog.messages[-1]
 
 
+def test_unlike_neighbours_are_used_better_side_by_side_than_added_up_or_by_a_network() -> None:
+    stream = block_stream(0.05, whole=False)
+
+    def accuracy(method: str, **settings: Any) -> float:
+        return 100 * average_accuracy(measured(method, stream, epochs=100, **settings))
+
+    chosen = accuracy("analytic", width=512)
+    assert chosen > accuracy("analytic", width=512, hops=AUTO_BEFORE[5]) + 3
+    assert chosen > accuracy("joint") + 3
+
+
 def test_the_largest_strength_that_explains_nearly_all_is_taken(digits_stream: TaskStream) -> None:
     strengths = (1e-4, 1e-3, 1e-2, 1e-1, 3e-1)
     one = learned(views_of(digits_stream), width=256, hops=((2,),), strengths=strengths)
