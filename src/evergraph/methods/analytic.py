@@ -120,8 +120,10 @@ def _is_sum(value: object) -> bool:
 
 
 class SmallConfig(AnalyticConfig):
-    """The same with few bytes: sums of low rank."""
+    """The same with few bytes: sums of low rank, which tell sets of hops apart less well, so more anchors do it."""
 
+    anchors: int = Field(256, ge=0)
+    """Nodes of each class that are known again by a hash, for the choice of hops and λ."""
     rank: int = Field(64, ge=0)
     """Rank to which the within-class scatter is kept, a byte a number; 0 keeps the whole Gram matrix."""
 
