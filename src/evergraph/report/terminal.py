@@ -7,6 +7,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from evergraph.results.class_forgetting import forgotten_in, in_words
 from evergraph.results.summary import Summary, backbone_of, data_title, summarise, title
 from evergraph.runs.record import Record
 
@@ -63,7 +64,8 @@ def verdict_lines(record: Record) -> list[str]:
         f"time: {seconds}; peak memory {summary.peak_bytes / 1e6:.0f} MB",
     ]
     if record.classes_return:
-        lines.insert(1, _so_far_line(summary))
+        forgotten = in_words(forgotten_in(record))
+        lines[1:1] = [_so_far_line(summary), f"forgetting of each class from its best, %: {forgotten}"]
     if memory.bytes:
         lines.append(f"kept of the past: {memory.nodes:,} nodes, {memory.edges:,} edges, {kept:.2f} MB")
     if summary.choices:
