@@ -137,6 +137,18 @@ def test_all_methods_in_one_table(call: Call, tmp_path: Path) -> None:
     )
 
 
+def test_where_classes_come_back_methods_are_compared_by_all_nodes_so_far(call: Call, tmp_path: Path) -> None:
+    data = write_tiny(tmp_path / "tiny.npz")
+    blurry = ("--set", "stream.arrival=blurry", "--method", "ncm,joint")
+    answer = call("run", "--dataset", data, *QUICK, *blurry)
+    assert answer.code == 0
+    headings = ("so far, %", "area, %", "forgetting", "from best")
+    assert all(heading in answer.out for heading in headings)
+    (joint,) = (line for line in answer.out.splitlines() if "│ joint" in line)
+    assert "all data" in joint
+    assert "so far, %" not in call("run", "--dataset", data, *QUICK, "--method", "ncm,joint").out
+
+
 def test_derived_features_are_named_wherever_a_result_is_shown(call: Call, tmp_path: Path) -> None:
     data = write_tiny(tmp_path / "tiny.npz")
     answer = call("run", "--dataset", data, "--features", "degree", *QUICK)

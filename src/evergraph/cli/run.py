@@ -197,11 +197,11 @@ def _fields(method: object) -> set[str]:
 
 
 def _print_comparison(results: "list[RunResult]") -> None:
-    from evergraph.report.terminal import comparison_table
+    from evergraph.report.comparison import comparison_table
     from evergraph.results.summary import summarise
 
     if results:
-        STDOUT.print(comparison_table([result.record for result in results]))
+        STDOUT.print(comparison_table([result.record for result in results], STDOUT.width))
     for remark in dict.fromkeys(text for result in results for text in summarise(result.record).remarks):
         note(remark)
     for result in results:
