@@ -7,6 +7,8 @@ import pytest
 
 from evergraph.estimator.history import ClassAccuracy
 from evergraph.experiments.recommend import Candidate
+from evergraph.results.groups import Stat
+from evergraph.results.seeds import Means
 
 from .conftest import Answer, Call, write_tiny
 
@@ -42,6 +44,10 @@ def test_a_run_and_what_is_made_of_it(call: Call, tmp_path: Path) -> None:
 def test_several_methods_and_the_candidates_of_a_recommendation(call: Call, tmp_path: Path) -> None:
     graph = write_tiny(tmp_path / "tiny.npz")
     assert keys(call("run", "--dataset", graph, "--method", "ncm,slda", *SMALL, "--json")) == {"runs", "failed"}
+    seeds = call("run", "--dataset", graph, "--method", "ncm", "--seed", "0,1", *SMALL, "--json").json()
+    assert set(seeds) == {"runs", "failed", "means"}
+    assert set(seeds["means"][0]) == {key.name for key in outputs.of(Means)}
+    assert set(seeds["means"][0]["aa"]) == {key.name for key in outputs.of(Stat)}
     answer = call("recommend", "--dataset", graph, "--method", "ncm", "--json").json()
     assert set(answer) == outputs.names("recommend")
     assert set(answer["methods"][0]) == {key.name for key in outputs.of(Candidate)}

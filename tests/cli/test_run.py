@@ -137,6 +137,72 @@ def test_all_methods_in_one_table(call: Call, tmp_path: Path) -> None:
     )
 
 
+def test_several_seeds_are_run_each_and_averaged(call: Call, tmp_path: Path) -> None:
+    arguments = ("run", "--dataset", write_tiny(tmp_path / "tiny.npz"), "--method", "finetune,ncm", *QUICK)
+    single = call(*arguments, "--seed", 3, "--json").json()["runs"]
+    found = call(*arguments, "--seed", "3, 1", "--resume", "--json")
+    assert found.err.count("finished already") == 2
+    found = found.json()
+    shown = [(run["config"]["method"]["name"], *run["config"]["seeds"].values()) for run in found["runs"]]
+    assert shown == [("finetune", 3, 3, 3), ("finetune", 1, 1, 1), ("ncm", 3, 3, 3), ("ncm", 1, 1, 1)]
+    assert [found["runs"][at]["aa"] for at in (0, 2)] == [run["aa"] for run in single]
+    first, second = found["means"]
+    assert (first["method"], second["method"], first["seeds"]) == ("finetune", "ncm", [3, 1])
+    values = [run["aa"] for run in found["runs"][:2]]
+    assert first["aa"]["mean"] == pytest.approx(np.mean(values))
+    assert first["aa"]["std"] == pytest.approx(np.std(values, ddof=1))
+    plain = call(*arguments, "--seed", "3,1", "--resume")
+    assert "seeds 3, 1" in plain.out
+    assert f"{first['aa']['mean']:.1f} ± {first['aa']['std']:.1f}" in plain.out
+    assert plain.err.count("files: ") == 4
+
+
+@pytest.mark.parametrize("seeds", ["0,x", "", ",", "0,,1", "1,1", "01,1", "1.5", "²"])
+def test_seeds_that_are_none_are_refused_in_one_sentence(call: Call, seeds: str) -> None:
+    answer = call("run", "--dataset", "digits", "--seed", seeds)
+    assert answer.code == 2
+    wanted = "--seed must be a whole number, or different ones with commas such as 0,1,2"
+    assert answer.err.strip() == f"error: {wanted}, got {seeds!r} instead"
+
+
+def test_negative_seeds_and_seeds_that_settings_override_are_refused(call: Call) -> None:
+    assert "seeds.split: input should be greater than or equal to 0, got -1" in call("run", "--seed", "0,-1").err
+    fixed = [word for kind in ("split", "order", "init") for word in ("--set", f"seeds.{kind}=4")]
+    answer = call("run", "--dataset", "digits", "--seed", "0,1", *fixed)
+    assert answer.code == 2
+    assert "--seed 0,1 must decide the runs" in answer.err
+
+
+def test_a_seed_that_fails_does_not_hide_the_others(
+    call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    learn = SSM.learn
+
+    def fail_once(self: SSM, *rest: Any) -> None:
+        if self.net.seed == 1:
+            raise DataError("other data are wanted, got these instead")
+        learn(self, *rest)
+
+    monkeypatch.setattr(SSM, "learn", fail_once)
+    arguments = ("run", "--dataset", write_tiny(tmp_path / "tiny.npz"), *QUICK, "--method", "ssm")
+    answer = call(*arguments, "--seed", "0,1,2")
+    assert answer.code == 1
+    assert "seeds 0, 2" in answer.out
+    assert "3 finished runs were wanted, got 2; failed: tiny-ssm-gcn-seed1-" in answer.err
+
+
+def test_where_classes_come_back_methods_are_compared_by_all_nodes_so_far(call: Call, tmp_path: Path) -> None:
+    data = write_tiny(tmp_path / "tiny.npz")
+    blurry = ("--set", "stream.arrival=blurry", "--method", "ncm,joint")
+    answer = call("run", "--dataset", data, *QUICK, *blurry)
+    assert answer.code == 0
+    headings = ("so far, %", "area, %", "forgetting", "from best")
+    assert all(heading in answer.out for heading in headings)
+    (joint,) = (line for line in answer.out.splitlines() if "│ joint" in line)
+    assert "all data" in joint
+    assert "so far, %" not in call("run", "--dataset", data, *QUICK, "--method", "ncm,joint").out
+
+
 def test_derived_features_are_named_wherever_a_result_is_shown(call: Call, tmp_path: Path) -> None:
     data = write_tiny(tmp_path / "tiny.npz")
     answer = call("run", "--dataset", data, "--features", "degree", *QUICK)

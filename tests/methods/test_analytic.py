@@ -298,3 +298,23 @@ def test_hops_that_are_no_sets_are_told_what_is_wanted(hops: object) -> None:
     with pytest.raises(ConfigError, match=r"sets of hops are wanted, such as \[\[2\], \[0, 1, 2\]") as caught:
         run_config(method={"name": "analytic", "hops": hops})
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(("whole", "anchors"), [(False, 0), (True, 64)])
+def test_the_weights_of_many_pieces_are_a_dense_least_squares_solution(whole: bool, anchors: int) -> None:
+    """Rows around the means of their classes to be 0, means to be their classes, and √λ W to be 0."""
+    config = run_config(method={"name": "analytic"}, stream={"inter_task_edges": whole})
+    views = views_of(stream_of(tiny_graph((9, 5, 9, 17), width=40), config))
+    pieces = [piece for view in views for piece in split(view, 3)]
+    one = learned([pieces[k] for k in (3, 0, 5, 1, 4, 2)], anchors=anchors)
+    features = HopFeatures([one.choice.hops], 32, 0)
+    rows = np.concatenate([features(view.graph, view.train)[0] for view in views]).astype(np.float64)
+    labels = np.concatenate([view.train_labels for view in views])
+    means = np.stack([rows[labels == label].mean(axis=0) for label in range(4)])
+    around = np.sqrt(4 / len(rows)) * (rows - means[labels])
+    penalty = one.choice.strength * (np.square(around).sum() + np.square(means).sum()) / 32
+    stacked = np.concatenate([around, means, np.sqrt(penalty) * np.eye(32)])
+    answers = np.concatenate([np.zeros((len(rows), 4)), np.eye(4), np.zeros((32, 4))])
+    wanted = np.linalg.lstsq(stacked, answers, rcond=None)[0]
+    found = one._fit()[2].weights
+    assert np.linalg.norm(found - wanted) < 1e-8 * np.linalg.norm(wanted)

@@ -1,5 +1,8 @@
 """The bounds of every method's settings: the last value inside is taken, the first one outside is refused."""
 
+import re
+from pathlib import Path
+
 import pytest
 
 from evergraph.config import validated
@@ -104,3 +107,12 @@ def test_the_bounds_are_kept(name: str) -> None:
 def test_the_defaults_are_those_of_the_paper_and_its_gaps(name: str) -> None:
     settings = METHODS[name].config().model_dump()
     assert {key: settings[key] for key in DEFAULTS[name]} == DEFAULTS[name]
+
+
+@pytest.mark.parametrize(("setting", "entry"), [("balance", "Balance"), ("storage", "Storage")])
+def test_the_glossary_names_the_methods_that_have_a_setting(setting: str, entry: str) -> None:
+    glossary = (Path(__file__).parents[2] / "docs" / "glossary.md").read_text(encoding="utf-8")
+    text = glossary.partition(f"- **{entry}**")[2]
+    named = re.findall(r"`([\w-]+)`", text.partition(f"`method.{setting}`")[2].partition(". ")[0])
+    assert named == [name for name in METHODS if setting in METHODS[name].config.model_fields]
+    assert "`gem`" in text.partition("- **")[0]

@@ -25,6 +25,8 @@ def test_a_table_has_global_and_local_accuracy_memory_and_seconds(tmp_path: Path
     assert row in text
     assert "| `joint` | – | 90.0 | -10.0 | all data | 5 | 1 |" in text
     assert text.index("`joint`") < text.rindex("`ssm`")
+    assert text.count("forgetting of each class from its best, %") == 1
+    assert "\n| `ssm` | 1: -3.0 ± 0.0 |\n" in text
 
 
 def test_several_data_sets_are_seen_at_a_glance(tmp_path: Path) -> None:

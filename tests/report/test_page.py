@@ -472,6 +472,19 @@ def test_runs_in_the_whole_graph_stand_apart_and_show_both_tests(tmp_path: Path)
     assert [table.test for table in curves(whole)] == ["global", "local"]
 
 
+def test_where_classes_come_back_the_page_has_what_each_class_forgot(tmp_path: Path) -> None:
+    first, second = coming_back(60.0, 51.0, 0), coming_back(62.0, 53.0, 1)
+    for run, lost in ((first, [-70.0, -0.2, None]), (second, [-74.0, 0.0, None])):
+        run["per_class"] = [50.0] * 3
+        run["so_far_global"]["class_forgetting"] = lost
+        run["data"] |= {"class_order": [4, 5, 6], "class_names": ["a", "b", "c"]}
+    text = made(tmp_path, first, second)
+    assert "Forgetting of each class from its best, %" in text
+    assert ["ssm", "−72", "0", "–"] in Reader(text).rows
+    assert 'class="heat deep" style="--p:72%" data-v="-72.0"' in text
+    assert "Forgetting of each class" not in made(tmp_path, small())
+
+
 def test_published_values_stand_beside_runs_of_the_same_protocol_only(tmp_path: Path) -> None:
     published = PublishedResults("us, 2026", "a note", lambda method, dataset: (Stat(1.0, None), Stat(2.0, None)))
     runs = [coming_back(60.0, 51.0, 0), small("ssm", 90.0)]

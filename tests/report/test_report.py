@@ -190,6 +190,16 @@ def test_where_classes_come_back_the_table_has_all_nodes_so_far() -> None:
     assert "so far" not in "\n".join(verdict_lines(finished()))
 
 
+def test_where_classes_come_back_every_class_says_how_far_it_lies_below_its_best() -> None:
+    said = "forgetting of each class from its best, %: "
+    assert f"{said}0: -75.0; none of 1" in verdict_lines(coming_back())
+    named = coming_back()
+    data = named.data.model_copy(update={"class_order": [4, 2], "class_names": ["cats", "dogs"]})
+    named = named.model_copy(update={"data": data})
+    assert f"{said}cats: -75.0; none of dogs" in verdict_lines(named)
+    assert not any("each class" in line for line in verdict_lines(finished()))
+
+
 def test_the_verdict_names_measures_costs_and_remarks() -> None:
     text = "\n".join(verdict_lines(finished()))
     assert "AA 66.67 %   AF -50.00 %" in text

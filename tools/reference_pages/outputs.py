@@ -4,6 +4,8 @@ from dataclasses import dataclass
 
 from evergraph.estimator.history import ClassAccuracy, Rejection, Step
 from evergraph.experiments.recommend import Candidate
+from evergraph.results.groups import Stat
+from evergraph.results.seeds import Means
 from evergraph.results.summary import Summary
 from reference_pages.fields import Row, rows, type_text
 
@@ -62,7 +64,8 @@ FOLDER = keys("model: path: The model folder.")
 
 OUTPUTS: dict[str, tuple[str, list[Key]]] = {
     "run": (
-        "One method. Several methods give `runs`, a list of these objects, and `failed`, reasons by method.",
+        "One method. Several methods or seeds give `runs`, a list of these objects, and `failed`, reasons by "
+        "method or run; several seeds also `means`, a list of Means, below.",
         RUN,
     ),
     "show": ("What `run` prints, and the figures.", keys("figures: list of path: Pictures that were written.")),
@@ -221,7 +224,7 @@ statement: text: The same in words.
     ),
     "merge": ("", [*FOLDER, *MODEL]),
 }
-PARTS = (Candidate, ClassAccuracy, Rejection)
+PARTS = (Means, Stat, Candidate, ClassAccuracy, Rejection)
 """What stands inside of these objects."""
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from evergraph.cli.console import STDOUT
 from evergraph.report.terminal import matrix_table, verdict_lines
-from evergraph.results.summary import summarise
+from evergraph.results.summary import class_names, summarise
 from evergraph.runs.record import Record
 
 
@@ -18,6 +18,5 @@ def print_run(record: Record) -> None:
 
 def run_json(record: Record, folder: Path) -> dict[str, Any]:
     """What --json prints: the summary in percent, the names of the classes as they arrived, folder and settings."""
-    names = record.data.class_names or [str(label) for label in record.data.class_order]
     shown = summarise(record).model_dump(mode="json")
-    return {**shown, "classes": names, "run_dir": str(folder), "config": record.config}
+    return {**shown, "classes": class_names(record.data), "run_dir": str(folder), "config": record.config}

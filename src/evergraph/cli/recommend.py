@@ -123,10 +123,10 @@ def _print(candidates: "list[Candidate]", choice: "Candidate | None", *, returni
     for heading in (*judged, "AA, %", "AF, %", "kept of the past, MB", "time, s"):
         table.add_column(heading, justify="right")
     for one in sorted(candidates, key=lambda one: -one.judged):
-        name = f"{one.method} (needs all data)" if one.needs_all_data else one.method
         first = (f"{one.judged:.1f}",) if returning else ()
-        cells = (*first, f"{one.aa:.1f}", f"{one.af:.1f}", f"{one.kept_bytes / 1e6:.2f}", f"{one.seconds:.1f}")
-        table.add_row(name, *cells, style="bold" if one is choice else None)
+        kept = "all data" if one.needs_all_data else f"{one.kept_bytes / 1e6:.2f}"
+        cells = (*first, f"{one.aa:.1f}", f"{one.af:.1f}", kept, f"{one.seconds:.1f}")
+        table.add_row(one.method, *cells, style="bold" if one is choice else None)
     STDOUT.print(table)
     if choice is not None:
         STDOUT.print(

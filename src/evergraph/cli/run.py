@@ -1,6 +1,8 @@
-"""evergraph run: one run, from a configuration to a folder with its result."""
+"""evergraph run: one run, or one of each method and seed, from a configuration to folders with results."""
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -42,7 +44,13 @@ def run_command(
     ] = None,
     method: Annotated[str | None, typer.Option(help="Name of a method, several with commas, or all.")] = None,
     backbone: Annotated[str | None, typer.Option(help="Name of a backbone.")] = None,
-    seed: Annotated[int | None, typer.Option(help="Seed of split, class order and initialisation.")] = None,
+    seed: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SEED[,SEED...]",
+            help="Seed of split, class order and initialisation; of several, with commas, mean and deviation.",
+        ),
+    ] = None,
     epochs: Annotated[int | None, typer.Option(help="Epochs for each task.")] = None,
     budget: Annotated[
         int | None, typer.Option(help="Nodes kept for each class, for methods with a memory.")
@@ -56,7 +64,10 @@ def run_command(
     ] = None,
     preset: Annotated[
         str | None,
-        typer.Option(help="Settings by one name; all others win over them: as-published."),
+        typer.Option(
+            help="Settings by one name; all others win over them: as-published, the paper's code (its figure: "
+            "--method ftf-er-det --dataset amazon-computers --seed 0,1,2,3,4)."
+        ),
     ] = None,
     out: Annotated[Path, typer.Option(help="Folder in which the run gets its folder.")] = Path("runs"),
     data_dir: DataDir = None,
@@ -83,14 +94,21 @@ def run_command(
         "backbone.name": backbone,
         "train.epochs": epochs,
         "stream.inter_task_edges": None if protocol is None else protocol is ProtocolName.WHOLE_GRAPH,
-        **{f"seeds.{kind}": seed for kind in ("split", "order", "init")},
     }
     values = merged(values, assigned({}, [(key.split("."), v) for key, v in flags.items() if v is not None]))
     sets = [parse_assignment(text) for text in settings or []]
     if protocol is not None and any(path == ["stream", "inter_task_edges"] for path, _ in sets):
         raise ConfigError("--protocol or --set stream.inter_task_edges is wanted, got both instead; leave one out")
-    names = _method_names(method)
-    configs = [_config(values, name, budget, sets, strict=len(names) == 1) for name in names]
+    names, seeds = _method_names(method), _seeds(seed)
+    configs = [
+        _config(_seeded(values, number), name, budget, sets, strict=len(names) == 1)
+        for name in names
+        for number in seeds
+    ]
+    if len(set(configs)) < len(configs):
+        raise ConfigError(f"--seed {seed} must decide the runs, got --set seeds.… that wins over it; leave one out")
+    if budget is not None and len(names) == 1 and "budget" not in type(configs[0].method).model_fields:
+        note(f"a method without a memory: --budget {budget} has no effect")
     listener = Listeners(opened_logs(log, out), note)
     with (
         budgeted(memory, scratch, executor),
@@ -99,7 +117,8 @@ def run_command(
         results, failures = _run_all(configs, out, data_dir, listener, resume=resume)
     if as_json:
         shown = [run_json(result.record, result.folder) for result in results]
-        print_json(shown[0] if len(configs) == 1 else {"runs": shown, "failed": failures})
+        several = {"runs": shown, "failed": failures, **(_means(results) if len(seeds) > 1 else {})}
+        print_json(shown[0] if len(configs) == 1 else several)
     elif len(configs) > 1:
         _print_comparison(results)
     else:
@@ -108,15 +127,17 @@ def run_command(
         STDERR.print(f"files: {results[0].folder} (record.json, {files})", highlight=False, soft_wrap=True)
     if failures:
         failed = "; ".join(f"{name}: {why}" for name, why in failures.items())
-        raise RunError(f"{len(configs)} finished methods were wanted, got {len(results)}; failed: {failed}")
+        what = "runs" if len(seeds) > 1 else "methods"
+        raise RunError(f"{len(configs)} finished {what} were wanted, got {len(results)}; failed: {failed}")
 
 
 def _run_all(
     configs: "list[RunConfig]", out: Path, data_dir: Path | None, listener: "GridListener", *, resume: bool
 ) -> "tuple[list[RunResult], dict[str, str]]":
-    """Do the runs, with their figures; the results, and the reasons of methods that failed while others did not.
+    """Do the runs, with their figures; the results, and the reasons of those that failed while others did not.
 
-    Data or settings that the first method cannot use are taken for bad ones, and the error is raised.
+    The reasons are by method or, where it has several seeds, by run. Data or settings that the first run cannot
+    use are taken for bad ones, and the error is raised.
     """
     from evergraph.experiments.local import Outcome, reason
     from evergraph.report.plots import write_figures
@@ -124,7 +145,9 @@ def _run_all(
 
     results: list[RunResult] = []
     failures: dict[str, str] = {}
+    seeded = len({config.method_name for config in configs}) < len(configs)
     for config in configs:
+        name = config.label() if seeded else config.method_name
         listener.started(config)
         try:
             with ProgressWatch(config.train.epochs, partial(listener.learned, config)) as watch:
@@ -134,8 +157,8 @@ def _run_all(
             bad_input = isinstance(error, ConfigError | DataError) and not results and not failures
             if len(configs) == 1 or bad_input:
                 raise
-            failures[config.method_name] = reason(error)
-            note(f"{config.method_name} failed, the others go on: {reason(error)}")
+            failures[name] = reason(error)
+            note(f"{name} failed, the others go on: {reason(error)}")
         else:
             listener.ended(Outcome(config, result.folder))
             write_figures(result.record, result.folder)
@@ -163,6 +186,25 @@ def _method_names(method: str | None) -> list[str | None]:
     return list(dict.fromkeys(METHODS.canonical(name) for name in names))
 
 
+def _seeds(text: str | None) -> list[int | None]:
+    """The seeds asked for: one or several with commas; None leaves it to the configuration."""
+    if text is None:
+        return [None]
+    parts = [part.strip() for part in text.split(",")]
+    seeds = [int(part) for part in parts if re.fullmatch("-?[0-9]{1,40}", part)]
+    if len(set(seeds)) < len(parts):
+        raise ConfigError(
+            f"--seed must be a whole number, or different ones with commas such as 0,1,2, got {text!r} instead"
+        )
+    return list(seeds)
+
+
+def _seeded(values: Mapping[str, Any], seed: int | None) -> Mapping[str, Any]:
+    from evergraph.config import merged
+
+    return values if seed is None else merged(values, {"seeds": dict.fromkeys(("split", "order", "init"), seed)})
+
+
 def _config(
     values: Mapping[str, Any],
     name: str | None,
@@ -181,10 +223,7 @@ def _config(
         values = merged(values, {"method": {"budget": budget}})
     if not strict:
         sets = [(path, value) for path, value in sets if path[0] != "method" or path[-1] in fields]
-    config = RunConfig.from_values(assigned(values, sets))
-    if budget is not None and strict and "budget" not in fields:
-        note(f"a method without a memory: --budget {budget} has no effect")
-    return config
+    return RunConfig.from_values(assigned(values, sets))
 
 
 def _fields(method: object) -> set[str]:
@@ -196,12 +235,19 @@ def _fields(method: object) -> set[str]:
     return set(METHODS[name].config.model_fields) if isinstance(name, str) else set()
 
 
-def _print_comparison(results: "list[RunResult]") -> None:
-    from evergraph.report.terminal import comparison_table
+def _means(results: "Sequence[RunResult]") -> dict[str, Any]:
+    """Of each method mean and deviation of what its seeds have measured."""
+    from evergraph.results.seeds import by_settings, means
+
+    return {"means": [asdict(means(group)) for group in by_settings([result.record for result in results])]}
+
+
+def _print_comparison(results: "Sequence[RunResult]") -> None:
+    from evergraph.report.comparison import comparison_table
     from evergraph.results.summary import summarise
 
     if results:
-        STDOUT.print(comparison_table([result.record for result in results]))
+        STDOUT.print(comparison_table([result.record for result in results], STDOUT.width))
     for remark in dict.fromkeys(text for result in results for text in summarise(result.record).remarks):
         note(remark)
     for result in results:

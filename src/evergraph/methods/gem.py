@@ -49,7 +49,12 @@ class GEMConfig(Settings):
 
 
 class GEM(Learner):
-    """Trains on the current task; the memory is random nodes of each past class, with the edges between them."""
+    """Trains on the current task; the memory is random nodes of each past class, with the edges between them.
+
+    Kept nodes are never in the loss that is minimised: they only say in which directions a step must not go. So it
+    has no `balance`: new nodes alone are in that loss, and of every past class as many are kept. Nor has it a
+    `storage`: each past task has one gradient, that of its kept nodes as one graph.
+    """
 
     def __init__(self, net: Net, config: GEMConfig):
         self.config = config

@@ -4,6 +4,7 @@ import re
 import statistics
 from collections.abc import Sequence
 
+from evergraph.results.class_forgetting import forgotten_by, in_words
 from evergraph.results.groups import BOUNDS, MB, DataSet, Group, Stat, best_of_methods
 from evergraph.results.times import learning_time, seconds_text, told
 
@@ -154,14 +155,26 @@ def _table(data: DataSet) -> str:
     rows += [_row(data, group, back, time(group)) for group in groups]
     lines = [_line(row) for row in rows]
     remarks = [f"{escaped(remark)}." for remark in data.remarks]
-    return "\n".join([f"### {escaped(data.title)}", "", *lines, "", *remarks, *([""] if remarks else [])])
+    parts = [f"### {escaped(data.title)}", "", *lines, ""]
+    return "\n".join([*parts, *_forgetting(data, groups), *remarks, *([""] if remarks else [])])
+
+
+def _forgetting(data: DataSet, groups: Sequence[Group]) -> list[str]:
+    """A row of words for each group in which classes come back; nothing where they do not."""
+    found = [(_name(data, group), forgotten_by(group)) for group in groups]
+    rows = [(name, escaped(in_words(forgotten))) for name, forgotten in found if forgotten]
+    heading = ("method", "forgetting of each class from its best, %")
+    return [*map(_line, [heading, ("---", "---"), *rows]), ""] if rows else []
+
+
+def _name(data: DataSet, group: Group) -> str:
+    name = code(group.method) + (f" {escaped(group.settings)}" if group.settings else "")
+    return name + (f" · {escaped(group.backbone)}" if len(data.by_backbone) > 1 and group.backbone else "")
 
 
 def _row(data: DataSet, group: Group, back: Sequence[str], time: float) -> tuple[str, ...]:
-    name = code(group.method) + (f" {escaped(group.settings)}" if group.settings else "")
-    name += f" · {escaped(group.backbone)}" if len(data.by_backbone) > 1 and group.backbone else ""
     return (
-        name,
+        _name(data, group),
         *(_text(group.so_far(measure)) for measure in back),
         _text(group.tested("global")),
         _text(group.tested("local")),

@@ -15,7 +15,7 @@ import evergraph
 from evergraph.files import make_folder, write_output
 from evergraph.report.page_lines import beta, curves
 from evergraph.report.page_projections import projections
-from evergraph.report.page_runs import class_table, group_runs
+from evergraph.report.page_runs import class_tables, group_runs
 from evergraph.report.page_tables import cost_table, overview_table, results_table
 from evergraph.report.progress import Progress
 from evergraph.results.by_test import known_tests, own_test
@@ -140,7 +140,7 @@ def _part(data: DataSet, title: str, published: PublishedResults | None) -> Part
         "tasks": [*curves(data), *beta(data)],
         "compare": [(at, data.name(group)) for at, group in enumerate(data.groups)],
         "numbers": (results_table(data, published), cost_table(data)),
-        "classes": class_table(data),
+        "classes": class_tables(data),
         "tsne": projections(data),
         "runs": [group_runs(data, at) for at in range(len(data.groups))],
     }

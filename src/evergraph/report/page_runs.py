@@ -1,12 +1,14 @@
 """Tables of single classes and of single runs: accuracies, seeds, versions, settings and accuracy matrices."""
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, TypeAlias
 
-from evergraph.results.by_test import TESTS, Test, matrix_in
+from evergraph.results.by_test import TESTS, Test, classes_return, matrix_in
 from evergraph.results.groups import DataSet, Group, Stat, stat, value_text
 from evergraph.results.load import Result
 
+Values: TypeAlias = Sequence[float | None]
+"""A value for each class, in order of arrival; None where it has no test nodes."""
 WIDE = 24
 """Per-class tables with more classes have narrow cells without text."""
 DEEP = 62
@@ -14,15 +16,22 @@ DEEP = 62
 
 
 class ClassCell(NamedTuple):
-    """The accuracy on a class over seeds, and whether the cell is dark."""
+    """A measure of a class over seeds, its text, how dark its cell is in percent, and whether the text is light."""
 
     value: Stat
+    text: str
+    shade: float
     deep: bool
 
 
 class ClassTable(NamedTuple):
-    """A row for each group (index, name, cells), a cell for each class; None if it has no test nodes."""
+    """A row for each group (index, name, cells), a cell for each class; None if it has no test nodes.
 
+    title: above the table; note: what its cells are; name: that of its files.
+    """
+
+    title: str
+    note: str
     name: str
     classes: list[str]
     by_label: bool
@@ -31,17 +40,41 @@ class ClassTable(NamedTuple):
     rows: list[tuple[int, str, list[ClassCell | None]]]
 
 
-def class_table(data: DataSet) -> ClassTable:
-    """Accuracy on each class after the last task."""
+def class_tables(data: DataSet) -> list[ClassTable]:
+    """Accuracy on each class after the last task, and where classes come back how far it lies below its best."""
+    return [_accuracies(data), *([_forgetting(data)] if classes_return(data) else [])]
+
+
+def _accuracies(data: DataSet) -> ClassTable:
+    return _class_table(
+        data,
+        "Accuracy on each class",
+        "Accuracy on the test nodes of each class after the last task",
+        lambda result: result.record.per_class,
+    )
+
+
+def _forgetting(data: DataSet) -> ClassTable:
+    return _class_table(
+        data,
+        "Forgetting of each class from its best",
+        "Accuracy on the test nodes of each class so far: after the last task minus the best after any task",
+        lambda result: [] if result.so_far is None else result.so_far.class_forgetting,
+    )
+
+
+def _class_table(data: DataSet, title: str, note: str, values: Callable[[Result], Values]) -> ClassTable:
     by_label = all(result.classes is not None for group in data.groups for result in group.results)
     names = _class_names(data, by_label=by_label)
     rows = []
     for at, group in enumerate(data.groups):
-        runs = [_by_class(result, by_label=by_label) for result in group.results]
+        runs = [_by_class(result, values(result), by_label=by_label) for result in group.results]
         found = {key: [run[key] for run in runs if key in run] for key in names}
         rows.append((at, data.name(group), [_class_cell(found[key]) for key in names]))
     return ClassTable(
-        name=f"Accuracy on each class of {data.title}",
+        title=title,
+        note=note,
+        name=f"{title} of {data.title}",
         classes=list(names.values()),
         by_label=by_label,
         turned=max(map(len, names.values())) > 3 or len(names) > WIDE,
@@ -58,15 +91,18 @@ def _class_names(data: DataSet, *, by_label: bool) -> dict[int, str]:
     return dict(sorted({label: name for result in results for label, name in result.classes or ()}.items()))
 
 
-def _by_class(result: Result, *, by_label: bool) -> dict[int, float]:
-    """Label, or position in the stream → accuracy, for classes with test nodes."""
-    accuracies = result.record.per_class
-    keys = result.record.data.class_order if by_label else range(len(accuracies))
-    return {key: value for key, value in zip(keys, accuracies, strict=True) if value is not None}
+def _by_class(result: Result, values: Values, *, by_label: bool) -> dict[int, float]:
+    """Label, or position in the stream → value, for classes with test nodes."""
+    keys = result.record.data.class_order if by_label else range(len(values))
+    return {key: value for key, value in zip(keys, values, strict=False) if value is not None}
 
 
 def _class_cell(values: list[float]) -> ClassCell | None:
-    return ClassCell(stat(values), stat(values).mean > DEEP) if values else None
+    if not values:
+        return None
+    value = stat(values)
+    text = f"{round(value.mean)}".replace("-", "−")
+    return ClassCell(value, text, abs(value.mean), abs(value.mean) > DEEP)
 
 
 class Matrix(NamedTuple):

@@ -7,7 +7,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from evergraph.results.summary import Summary, backbone_of, data_title, summarise, title
+from evergraph.results.class_forgetting import forgotten_in, in_words
+from evergraph.results.summary import Summary, summarise, title
 from evergraph.runs.record import Record
 
 MOST_COLUMNS = 12
@@ -63,7 +64,8 @@ def verdict_lines(record: Record) -> list[str]:
         f"time: {seconds}; peak memory {summary.peak_bytes / 1e6:.0f} MB",
     ]
     if record.classes_return:
-        lines.insert(1, _so_far_line(summary))
+        forgotten = in_words(forgotten_in(record))
+        lines[1:1] = [_so_far_line(summary), f"forgetting of each class from its best, %: {forgotten}"]
     if memory.bytes:
         lines.append(f"kept of the past: {memory.nodes:,} nodes, {memory.edges:,} edges, {kept:.2f} MB")
     if summary.choices:
@@ -90,11 +92,6 @@ def both_protocols(summary: Summary) -> list[str]:
     ]
 
 
-def shown(value: float | None) -> str:
-    """A percentage with one digit, a dash where it was not measured."""
-    return "–" if value is None else f"{value:.1f}"
-
-
 def _so_far_line(summary: Summary) -> str:
     so_far = summary.so_far
     return (
@@ -102,29 +99,3 @@ def _so_far_line(summary: Summary) -> str:
         f"area {so_far.area_plain:.2f} % ({so_far.area_balanced:.2f} %)   "
         f"forgetting from the best {so_far.forgetting:.2f} %"
     )
-
-
-def comparison_table(records: list[Record]) -> Table:
-    """A row for each method: AA, AF, seconds and memory of past tasks."""
-    first = records[0].config
-    data = data_title(first["dataset"], records[0].data.name)
-    used = (backbone_of(one.config["method"]["name"], one.config["backbone"]["name"]) for one in records)
-    backbone = next((name for name in used if name), None)
-    parts = (data, backbone, f"seed {first['seeds']['init']}", records[0].protocol)
-    heading = " · ".join(part for part in parts if part)
-    table = Table(title=heading, title_justify="left")
-    table.add_column("method", no_wrap=True)
-    for name in ("AA, %", "AF, %", "local AA", "global AA", "time, s", "kept, MB"):
-        table.add_column(name, justify="right")
-    for record in records:
-        summary = summarise(record)
-        table.add_row(
-            record.config["method"]["name"],
-            f"{summary.aa:.1f}",
-            f"{summary.af:.1f}",
-            shown(summary.aa_local),
-            shown(summary.aa_global),
-            f"{sum(value for phase, value in summary.seconds.items() if phase != 'load'):.1f}",
-            f"{summary.memory.bytes / 1e6:.2f}",
-        )
-    return table

@@ -29,7 +29,9 @@ class Stat:
     """Mean and sample standard deviation over seeds; None for a single seed."""
 
     mean: float
+    """Mean over seeds."""
     std: float | None
+    """Sample standard deviation; null for a single seed."""
 
     def __str__(self) -> str:
         return self.text(1)

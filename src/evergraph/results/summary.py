@@ -13,7 +13,7 @@ from evergraph.data.datasets.derived import DerivedFeatures
 from evergraph.errors import ConfigError
 from evergraph.replay.usage import MemoryUsage
 from evergraph.runs import metrics
-from evergraph.runs.record import Record
+from evergraph.runs.record import DataRecord, Record
 
 
 class Averages(BaseModel):
@@ -186,12 +186,16 @@ def one_class_only(record: Record) -> list[str]:
     right = known[final[known] > 0]
     if len(known) < 2 or len(right) != 1 or final[right[0]] < 1:
         return []
-    order = record.data.class_order or list(range(len(final)))
-    name = (record.data.class_names or [str(label) for label in order])[right[0]]
+    name = (class_names(record.data) or [str(at) for at in range(len(final))])[right[0]]
     return [
         f"of {len(known)} classes only class {name} is predicted right after the last task, always: "
         "the model gives every test node the same class, or nearly"
     ]
+
+
+def class_names(data: DataRecord) -> list[str]:
+    """The names of the classes as they arrived, their labels where they have none; empty in records of before."""
+    return data.class_names or [str(label) for label in data.class_order]
 
 
 def _complete(record: Record) -> bool:
