@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 import shutil
 from collections.abc import Iterator
 from dataclasses import replace
@@ -87,6 +88,18 @@ PLAIN, LONG, MANY, WHOLE = (
 )
 
 
+GO = """(words) => new Promise((done) => {
+    if (location.hash === `#${words}`) { done(); return; }
+    addEventListener("hashchange", function ready(event) {
+        if (!event.newURL.endsWith(`#${words}`)) return;
+        removeEventListener("hashchange", ready);
+        requestAnimationFrame(done);
+    });
+    location.hash = words;
+})"""
+"""Goes to an address and waits until the page, which heard of it first, has drawn it."""
+
+
 class Visit:
     """The page opened once, with everything it said and asked for."""
 
@@ -103,9 +116,7 @@ class Visit:
 
     def at(self, **words: str) -> Any:
         """The view of an address, in the data set that is shown."""
-        self.page.evaluate("(words) => { location.hash = words; }", urlencode(words))
-        self.page.wait_for_function("(words) => location.hash === '#' + words", arg=urlencode(words))
-        self.page.evaluate("() => new Promise((done) => requestAnimationFrame(done))")  # after hashchange
+        self.page.evaluate(GO, urlencode(words))
         return self.page.locator("article:visible")
 
     def words(self) -> dict[str, list[str]]:
@@ -171,10 +182,10 @@ def test_the_best_row_of_each_method_comes_first_and_the_others_on_demand(browse
         names = article.locator(".methods tbody tr:visible .method")
         assert names.all_inner_texts() == ["joint", "ssm", "ftf-er-det", "ewc", "lwf"]
         article.locator(".more button").click()
-        assert names.count() == 7
+        playwright.expect(names).to_have_count(7)
         assert visit.words()["rows"] == ["all"]
         article.locator(".more button").click()
-        assert names.count() == 5
+        playwright.expect(names).to_have_count(5)
 
 
 def test_filters_by_method_backbone_and_test(browser: Any, address: str) -> None:
@@ -183,6 +194,7 @@ def test_filters_by_method_backbone_and_test(browser: Any, address: str) -> None
         assert article.locator(".methods tbody tr:visible").count() == 1
         visit.page.locator("#filter-backbone summary").click()
         visit.page.locator("#filter-backbone").get_by_label("gcn").uncheck()
+        playwright.expect(visit.page.locator("#filter-backbone .chosen")).to_have_text("gat")
         assert visit.words()["backbone"] == ["gat"]
         article = visit.at(data=MANY, backbone="gat", rows="all")
         backbones = article.locator(".methods tbody tr:visible td:nth-child(2)").all_inner_texts()
@@ -191,13 +203,14 @@ def test_filters_by_method_backbone_and_test(browser: Any, address: str) -> None
         assert article.locator(".methods tbody tr:visible .method").all_inner_texts() == ["ewc"]
         article = visit.at(data=PLAIN, method="ncm")
         article.get_by_role("button", name="Clear the filters").click()
-        assert article.locator(".methods tbody tr:visible").count() == 5
+        playwright.expect(article.locator(".methods tbody tr:visible")).to_have_count(5)
         article = visit.at(data=WHOLE)
         visit.page.locator("#tests label", has_text="local").click()
         assert visit.words()["test"] == ["local"]
-        rows = article.locator(".methods tbody tr:visible .method").all_inner_texts()
-        assert rows == ["analytic", "ssm", "ncm"]
-        assert "local test" in str(article.locator("[data-plot=kept] svg").get_attribute("aria-label"))
+        rows = article.locator(".methods tbody tr:visible .method")
+        playwright.expect(rows).to_have_text(["analytic", "ssm", "ncm"])
+        svg = article.locator("[data-plot=kept] svg")
+        playwright.expect(svg).to_have_attribute("aria-label", re.compile("local test"))
 
 
 def test_a_heading_sorts_by_click_and_by_key(browser: Any, address: str) -> None:
@@ -211,9 +224,11 @@ def test_a_heading_sorts_by_click_and_by_key(browser: Any, address: str) -> None
         heading = table.locator("thead th").nth(2)
         assert (shown(), heading.get_attribute("aria-sort")) == (values, "descending")
         heading.locator("button").click()
-        assert (shown(), heading.get_attribute("aria-sort")) == (values[::-1], "ascending")
+        playwright.expect(heading).to_have_attribute("aria-sort", "ascending")
+        assert shown() == values[::-1]
         table.locator("thead th button").first.focus()
         visit.page.keyboard.press("Enter")
+        playwright.expect(heading).not_to_have_attribute("aria-sort", "ascending")
         assert shown() == [20.0, 70.0, 80.0, 90.0, 96.5, 20.0, 90.5]
         assert heading.get_attribute("aria-sort") is None
         assert table.locator("thead th").first.get_attribute("aria-sort") == "ascending"
@@ -309,7 +324,7 @@ def test_lines_that_coincide_take_turns_and_the_legend_raises_one(browser: Any, 
         assert chart.locator(".series").last.get_attribute("data-name") == "ewc"
         assert chart.locator(".series.faded").count() == 4
         visit.page.keyboard.press("Enter")
-        assert chart.locator(".series[hidden]").get_attribute("data-name") == "ewc"
+        playwright.expect(chart.locator(".series[hidden]")).to_have_attribute("data-name", "ewc")
         assert button.get_attribute("aria-pressed") == "false"
         assert "lwf" not in chart.locator(".legend p").inner_text()
 
@@ -403,13 +418,13 @@ def test_all_is_done_by_the_keyboard(browser: Any, address: str) -> None:
         page.keyboard.press("End")
         assert page.evaluate(focus) == "tab-runs"
         panel = page.locator(f"#{page.locator('#tab-runs').get_attribute('aria-controls')}")
-        assert panel.is_visible()
+        playwright.expect(panel).to_be_visible()
         assert panel.get_attribute("role") == "tabpanel"
         page.locator("#filter-method summary").focus()
         page.keyboard.press("Enter")
-        assert page.locator("#filter-method fieldset").is_visible()
+        playwright.expect(page.locator("#filter-method fieldset")).to_be_visible()
         page.keyboard.press("Escape")
-        assert not page.locator("#filter-method fieldset").is_visible()
+        playwright.expect(page.locator("#filter-method fieldset")).to_be_hidden()
         page.locator(".skip").focus()
         page.keyboard.press("Enter")
         assert page.evaluate(focus) == "main"
@@ -546,7 +561,7 @@ def test_classes_of_a_projection_are_faded_and_hidden_by_the_legend(browser: Any
         page.locator("h1").hover()
         assert page.evaluate(labels) == ""
         keys.nth(1).click()
-        assert keys.nth(1).get_attribute("aria-pressed") == "false"
+        playwright.expect(keys.nth(1)).to_have_attribute("aria-pressed", "false")
         shown = (
             "[...document.querySelectorAll('.dots')].filter((dots) => getComputedStyle(dots).display !== 'none')"
         )
@@ -556,6 +571,7 @@ def test_classes_of_a_projection_are_faded_and_hidden_by_the_legend(browser: Any
         page.mouse.move(*page.evaluate(DOT, [0, 1]))
         playwright.expect(page.locator("#tip")).to_be_hidden()
         keys.nth(1).click()
+        playwright.expect(keys.nth(1)).to_have_attribute("aria-pressed", "true")
         assert page.evaluate(labels) == "0,1,2"
 
 
