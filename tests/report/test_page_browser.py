@@ -357,33 +357,123 @@ def test_values_show_by_the_arrow_keys(browser: Any, address: str) -> None:
         playwright.expect(visit.page.locator("#tip")).to_have_text("ncmaccuracy, global85.0 %kept1 MBlearning5 s")
 
 
-RESULTS = Path(__file__).parents[2] / "docs" / "report.html"
+RESULTS = Path(__file__).parents[2] / "results"
+
+
+@pytest.fixture(scope="module")
+def measured(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A page of committed records: of both tests and of one, of many settings, by time."""
+    files = [RESULTS / f"{name}.json" for name in ("whole-amazon", "methods-amazon", "learners", "patents")]
+    path: Path = tmp_path_factory.mktemp("measured") / "page.html"
+    results, notes = read_results(files)
+    write_page(path, page(data_sets(results), notes))
+    return path.as_uri()
+
+
 NAMES = "(svg) => [...svg.querySelectorAll('text.name')].map((one) => [one.textContent, one.className.baseVal])"
 BOXES = """(svg) => [...svg.querySelectorAll('text.name')].map((one) => {
     const {x, y, width, height} = one.getBBox();
     return [x, y + 2, x + width, y + height - 2];
 })"""
+LEADS = """(svg) => [...svg.querySelectorAll('.lead')].map((one) =>
+    ['x1', 'y1', 'x2', 'y2'].map((name) => Number(one.getAttribute(name))))"""
+METHODS = """(article) => [...article.querySelectorAll('.methods tbody tr:not([hidden])')]
+    .filter((row) => row.querySelector('.test.' + article.dataset.shown).dataset.v)
+    .filter((row) => !row.textContent.includes('all data')).map((row) => row.dataset.method)"""
 
 
 def overlap(a: list[float], b: list[float]) -> bool:
     return a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3]
 
 
-@pytest.mark.parametrize("width", [1440, 390])
-def test_points_are_named_and_names_do_not_overlap(browser: Any, width: int) -> None:
-    with Visit(browser, RESULTS.as_uri(), width=width) as visit:
-        for data in visit.page.eval_on_selector_all("article", "(all) => all.map((one) => one.id)"):
-            article = visit.at(data=data)
-            for figure in article.locator("[data-plot=kept]:visible, [data-plot=seconds]:visible").all():
-                svg = figure.locator("svg")
-                names = svg.evaluate(NAMES)
+def passes(lead: list[float], name: list[float]) -> bool:
+    """Whether a line runs through a name; where it ends it may touch its own."""
+    x, y, to_x, to_y = lead
+    steps = (at / 100 for at in range(97))
+    places = ((x + at * (to_x - x), y + at * (to_y - y)) for at in steps)
+    return any(name[0] + 1 < x < name[2] - 1 and name[1] + 1 < y < name[3] - 1 for x, y in places)
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_points_are_named_and_names_and_lines_do_not_overlap(browser: Any, measured: str, width: int) -> None:
+    most = 22 if width > 640 else 12
+    with Visit(browser, measured, width=width) as visit:
+        keys = visit.page.eval_on_selector_all("article", "(all) => all.map((one) => one.id)")
+        for data, rows in [(key, rows) for key in keys for rows in ("best", "all")]:
+            article = visit.at(data=data, rows=rows)
+            methods = set(article.evaluate(METHODS))
+            for svg in article.locator("[data-plot=kept]:visible svg, [data-plot=seconds]:visible svg").all():
+                names, boxes, leads = (svg.evaluate(read) for read in (NAMES, BOXES, LEADS))
                 points = svg.locator("circle.point").count()
-                best = svg.locator("circle.point.best").count()
-                assert sum("strong" in kind for _, kind in names) == best
-                assert len(names) == points, data
-                boxes = svg.evaluate(BOXES)
+                if points <= most:
+                    assert len(names) == points, data
+                    assert sum("strong" in kind for _, kind in names) == svg.locator(".point.best").count()
+                assert {name.partition(" · ")[0] for name, _ in names} == methods
+                assert not any("…" in name for name, _ in names)
                 pairs = [(a, b) for at, a in enumerate(boxes) for b in boxes[:at]]
                 assert not any(overlap(a, b) for a, b in pairs), data
+                assert not any(passes(lead, name) for lead in leads for name in boxes), data
+
+
+def test_a_chart_with_many_points_names_the_line_and_the_best_of_each_method_and_says_so(
+    browser: Any, address: str, tmp_path: Path
+) -> None:
+    """Of 24 points of two methods three are named: two on the line, and the best one of the other method."""
+    runs = [small("many", 50.0 + at, settings={"size": at}) for at in range(22)]
+    for at, run in enumerate(runs):
+        run["memory"]["bytes"] = (1 if at == 10 else 3 if at == 21 else 5) * 10**6
+    other = [small("other", 40.0 + at, settings={"size": at}) for at in range(2)]
+    path = tmp_path / "page.html"
+    write_page(path, page(data_sets(read_results([write(tmp_path / "r.json", *runs, *other)])[0])))
+    with Visit(browser, path.as_uri()) as visit:
+        article = visit.at(data=PLAIN, rows="all")
+        names = article.locator("[data-plot=kept] svg").evaluate(NAMES)
+        assert {name for name, _ in names} == {"many · size 10", "many · size 21", "other · size 1"}
+        assert article.locator("[data-unnamed]").is_visible()
+        article = visit.at(data=PLAIN, rows="best")
+        assert not article.locator("[data-unnamed]").is_visible()
+
+
+def test_long_names_stand_in_lines_and_are_not_cut(browser: Any, tmp_path: Path) -> None:
+    runs = [in_both("ftf-er-prob", 80.0 + at, 90.0, 1 + at) for at in range(2)]
+    for run, name in zip(runs, ("mean-feature", "coverage"), strict=True):
+        run["config"]["method"] |= {"score": name, "storage": "embeddings of the last layer", "beta": 0.25}
+    runs += [in_both("er-gnn-with-a-very-long-name", 60.0, 70.0, 2)]
+    write_page(tmp_path / "page.html", page(data_sets(read_results([write(tmp_path / "r.json", *runs)])[0])))
+    with Visit(browser, (tmp_path / "page.html").as_uri(), width=390) as visit:
+        article = visit.at(data=WHOLE, rows="all")
+        for plot in ("kept", "seconds", "tests"):
+            assert "…" not in article.locator(f"[data-plot={plot}] svg").text_content(), plot
+        assert article.locator("[data-plot=kept] tspan").count() > 3
+
+
+def test_it_says_how_many_methods_had_the_test_where_not_all_had(browser: Any, measured: str) -> None:
+    with Visit(browser, measured) as visit:
+        article = visit.at(data=PLAIN, test="global")
+        short, both = article.locator("[data-tested=one]"), article.locator("[data-tested=both]")
+        said = "6 of 19 methods were tested globally."
+        assert short.inner_text() == f"{said} The bound, joint, was not. The others are not compared here."
+        assert both.inner_text() == "6 of 19 methods were tested both globally and locally."
+        article = visit.at(data=PLAIN, test="local")
+        assert not article.locator("[data-tested=one]").is_visible()
+        assert article.locator("[data-tested=both]").is_visible()
+        article = visit.at(data=PLAIN, test="global", method="ssm")
+        assert article.locator("[data-tested=one]").inner_text() == "This method was not tested globally."
+        assert not article.locator(".distance").is_visible()
+        article = visit.at(data=WHOLE)
+        assert article.locator("[data-tested]:visible").count() == 0
+        assert article.locator(".distance").is_visible()
+
+
+@pytest.mark.parametrize("width", [390, 360])
+def test_every_view_has_a_visible_tab_on_a_phone(browser: Any, address: str, width: int) -> None:
+    with Visit(browser, address, width=width) as visit:
+        visit.at(data=PLAIN)
+        tabs = visit.page.locator("[role=tab]:visible")
+        assert tabs.count() == 7
+        boxes = [tab.bounding_box() for tab in tabs.all()]
+        assert all(box["x"] >= 0 and box["x"] + box["width"] <= width for box in boxes)
+        assert len({round(box["y"]) for box in boxes}) == 2
 
 
 def test_a_point_under_another_is_named_with_it(browser: Any, address: str) -> None:
