@@ -230,6 +230,28 @@ def test_cost_classes_settings_and_versions(tmp_path: Path) -> None:
     assert "train.epochs200" in reader.text
 
 
+def test_what_a_bound_keeps_is_all_data_in_every_table(tmp_path: Path) -> None:
+    nothing = {"nodes": 0, "edges": 0, "bytes": 0}
+    reader = Reader(made(tmp_path, small("joint", memory=nothing), small("lwf", memory=nothing)))
+    cost = {row[0]: row[-4:] for row in reader.table("Kept, MB")[1:]}
+    assert cost["joint"] == ["all data", "all data", "all data", "524"]
+    assert cost["lwf"] == ["0", "0", "0.00", "524"]
+    assert ["joint ", "80.0", "all data", "5"] in reader.rows
+
+
+def test_which_time_is_shown_is_said_once(tmp_path: Path) -> None:
+    assert Reader(made(tmp_path, small())).text.count("Times are seconds") == 1
+
+
+def test_what_local_beside_global_means_depends_on_when_classes_arrive(tmp_path: Path) -> None:
+    both = small("ssm", aa_local=90.0, aa_global=80.0, matrix_local=small()["matrix"])
+    both["config"]["stream"] = {"inter_task_edges": True}
+    by_class, by_time = (Reader(made(tmp_path, run)).text for run in (both, coming_back(60.0, 51.0, 0)))
+    words = ("the labels of test nodes decide there which edges they keep", "the other edges help")
+    assert [word in by_class for word in words] == [True, False]
+    assert [word in by_time for word in words] == [False, True]
+
+
 def test_classes_are_matched_by_label_whatever_their_order(tmp_path: Path) -> None:
     runs = [small(seed=seed, per_class=values) for seed, values in ((0, [10, 20, 30]), (1, [30, 20, 10]))]
     for run, order in zip(runs, ([4, 5, 6], [6, 5, 4]), strict=True):

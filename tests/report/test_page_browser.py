@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 import shutil
 from collections.abc import Iterator
 from dataclasses import replace
@@ -87,6 +88,18 @@ PLAIN, LONG, MANY, WHOLE = (
 )
 
 
+GO = """(words) => new Promise((done) => {
+    if (location.hash === `#${words}`) { done(); return; }
+    addEventListener("hashchange", function ready(event) {
+        if (!event.newURL.endsWith(`#${words}`)) return;
+        removeEventListener("hashchange", ready);
+        requestAnimationFrame(done);
+    });
+    location.hash = words;
+})"""
+"""Goes to an address and waits until the page, which heard of it first, has drawn it."""
+
+
 class Visit:
     """The page opened once, with everything it said and asked for."""
 
@@ -103,9 +116,7 @@ class Visit:
 
     def at(self, **words: str) -> Any:
         """The view of an address, in the data set that is shown."""
-        self.page.evaluate("(words) => { location.hash = words; }", urlencode(words))
-        self.page.wait_for_function("(words) => location.hash === '#' + words", arg=urlencode(words))
-        self.page.evaluate("() => new Promise((done) => requestAnimationFrame(done))")  # after hashchange
+        self.page.evaluate(GO, urlencode(words))
         return self.page.locator("article:visible")
 
     def words(self) -> dict[str, list[str]]:
@@ -171,10 +182,10 @@ def test_the_best_row_of_each_method_comes_first_and_the_others_on_demand(browse
         names = article.locator(".methods tbody tr:visible .method")
         assert names.all_inner_texts() == ["joint", "ssm", "ftf-er-det", "ewc", "lwf"]
         article.locator(".more button").click()
-        assert names.count() == 7
+        playwright.expect(names).to_have_count(7)
         assert visit.words()["rows"] == ["all"]
         article.locator(".more button").click()
-        assert names.count() == 5
+        playwright.expect(names).to_have_count(5)
 
 
 def test_filters_by_method_backbone_and_test(browser: Any, address: str) -> None:
@@ -183,6 +194,7 @@ def test_filters_by_method_backbone_and_test(browser: Any, address: str) -> None
         assert article.locator(".methods tbody tr:visible").count() == 1
         visit.page.locator("#filter-backbone summary").click()
         visit.page.locator("#filter-backbone").get_by_label("gcn").uncheck()
+        playwright.expect(visit.page.locator("#filter-backbone .chosen")).to_have_text("gat")
         assert visit.words()["backbone"] == ["gat"]
         article = visit.at(data=MANY, backbone="gat", rows="all")
         backbones = article.locator(".methods tbody tr:visible td:nth-child(2)").all_inner_texts()
@@ -191,13 +203,14 @@ def test_filters_by_method_backbone_and_test(browser: Any, address: str) -> None
         assert article.locator(".methods tbody tr:visible .method").all_inner_texts() == ["ewc"]
         article = visit.at(data=PLAIN, method="ncm")
         article.get_by_role("button", name="Clear the filters").click()
-        assert article.locator(".methods tbody tr:visible").count() == 5
+        playwright.expect(article.locator(".methods tbody tr:visible")).to_have_count(5)
         article = visit.at(data=WHOLE)
         visit.page.locator("#tests label", has_text="local").click()
         assert visit.words()["test"] == ["local"]
-        rows = article.locator(".methods tbody tr:visible .method").all_inner_texts()
-        assert rows == ["analytic", "ssm", "ncm"]
-        assert "local test" in str(article.locator("[data-plot=kept] svg").get_attribute("aria-label"))
+        rows = article.locator(".methods tbody tr:visible .method")
+        playwright.expect(rows).to_have_text(["analytic", "ssm", "ncm"])
+        svg = article.locator("[data-plot=kept] svg")
+        playwright.expect(svg).to_have_attribute("aria-label", re.compile("local test"))
 
 
 def test_a_heading_sorts_by_click_and_by_key(browser: Any, address: str) -> None:
@@ -211,9 +224,11 @@ def test_a_heading_sorts_by_click_and_by_key(browser: Any, address: str) -> None
         heading = table.locator("thead th").nth(2)
         assert (shown(), heading.get_attribute("aria-sort")) == (values, "descending")
         heading.locator("button").click()
-        assert (shown(), heading.get_attribute("aria-sort")) == (values[::-1], "ascending")
+        playwright.expect(heading).to_have_attribute("aria-sort", "ascending")
+        assert shown() == values[::-1]
         table.locator("thead th button").first.focus()
         visit.page.keyboard.press("Enter")
+        playwright.expect(heading).not_to_have_attribute("aria-sort", "ascending")
         assert shown() == [20.0, 70.0, 80.0, 90.0, 96.5, 20.0, 90.5]
         assert heading.get_attribute("aria-sort") is None
         assert table.locator("thead th").first.get_attribute("aria-sort") == "ascending"
@@ -309,7 +324,7 @@ def test_lines_that_coincide_take_turns_and_the_legend_raises_one(browser: Any, 
         assert chart.locator(".series").last.get_attribute("data-name") == "ewc"
         assert chart.locator(".series.faded").count() == 4
         visit.page.keyboard.press("Enter")
-        assert chart.locator(".series[hidden]").get_attribute("data-name") == "ewc"
+        playwright.expect(chart.locator(".series[hidden]")).to_have_attribute("data-name", "ewc")
         assert button.get_attribute("aria-pressed") == "false"
         assert "lwf" not in chart.locator(".legend p").inner_text()
 
@@ -342,33 +357,123 @@ def test_values_show_by_the_arrow_keys(browser: Any, address: str) -> None:
         playwright.expect(visit.page.locator("#tip")).to_have_text("ncmaccuracy, global85.0 %kept1 MBlearning5 s")
 
 
-RESULTS = Path(__file__).parents[2] / "docs" / "report.html"
+RESULTS = Path(__file__).parents[2] / "results"
+
+
+@pytest.fixture(scope="module")
+def measured(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A page of committed records: of both tests and of one, of many settings, by time."""
+    files = [RESULTS / f"{name}.json" for name in ("whole-amazon", "methods-amazon", "learners", "patents")]
+    path: Path = tmp_path_factory.mktemp("measured") / "page.html"
+    results, notes = read_results(files)
+    write_page(path, page(data_sets(results), notes))
+    return path.as_uri()
+
+
 NAMES = "(svg) => [...svg.querySelectorAll('text.name')].map((one) => [one.textContent, one.className.baseVal])"
 BOXES = """(svg) => [...svg.querySelectorAll('text.name')].map((one) => {
     const {x, y, width, height} = one.getBBox();
     return [x, y + 2, x + width, y + height - 2];
 })"""
+LEADS = """(svg) => [...svg.querySelectorAll('.lead')].map((one) =>
+    ['x1', 'y1', 'x2', 'y2'].map((name) => Number(one.getAttribute(name))))"""
+METHODS = """(article) => [...article.querySelectorAll('.methods tbody tr:not([hidden])')]
+    .filter((row) => row.querySelector('.test.' + article.dataset.shown).dataset.v)
+    .filter((row) => !row.textContent.includes('all data')).map((row) => row.dataset.method)"""
 
 
 def overlap(a: list[float], b: list[float]) -> bool:
     return a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3]
 
 
-@pytest.mark.parametrize("width", [1440, 390])
-def test_points_are_named_and_names_do_not_overlap(browser: Any, width: int) -> None:
-    with Visit(browser, RESULTS.as_uri(), width=width) as visit:
-        for data in visit.page.eval_on_selector_all("article", "(all) => all.map((one) => one.id)"):
-            article = visit.at(data=data)
-            for figure in article.locator("[data-plot=kept]:visible, [data-plot=seconds]:visible").all():
-                svg = figure.locator("svg")
-                names = svg.evaluate(NAMES)
+def passes(lead: list[float], name: list[float]) -> bool:
+    """Whether a line runs through a name; where it ends it may touch its own."""
+    x, y, to_x, to_y = lead
+    steps = (at / 100 for at in range(97))
+    places = ((x + at * (to_x - x), y + at * (to_y - y)) for at in steps)
+    return any(name[0] + 1 < x < name[2] - 1 and name[1] + 1 < y < name[3] - 1 for x, y in places)
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_points_are_named_and_names_and_lines_do_not_overlap(browser: Any, measured: str, width: int) -> None:
+    most = 22 if width > 640 else 12
+    with Visit(browser, measured, width=width) as visit:
+        keys = visit.page.eval_on_selector_all("article", "(all) => all.map((one) => one.id)")
+        for data, rows in [(key, rows) for key in keys for rows in ("best", "all")]:
+            article = visit.at(data=data, rows=rows)
+            methods = set(article.evaluate(METHODS))
+            for svg in article.locator("[data-plot=kept]:visible svg, [data-plot=seconds]:visible svg").all():
+                names, boxes, leads = (svg.evaluate(read) for read in (NAMES, BOXES, LEADS))
                 points = svg.locator("circle.point").count()
-                best = svg.locator("circle.point.best").count()
-                assert sum("strong" in kind for _, kind in names) == best
-                assert len(names) == points, data
-                boxes = svg.evaluate(BOXES)
+                if points <= most:
+                    assert len(names) == points, data
+                    assert sum("strong" in kind for _, kind in names) == svg.locator(".point.best").count()
+                assert {name.partition(" · ")[0] for name, _ in names} == methods
+                assert not any("…" in name for name, _ in names)
                 pairs = [(a, b) for at, a in enumerate(boxes) for b in boxes[:at]]
                 assert not any(overlap(a, b) for a, b in pairs), data
+                assert not any(passes(lead, name) for lead in leads for name in boxes), data
+
+
+def test_a_chart_with_many_points_names_the_line_and_the_best_of_each_method_and_says_so(
+    browser: Any, address: str, tmp_path: Path
+) -> None:
+    """Of 24 points of two methods three are named: two on the line, and the best one of the other method."""
+    runs = [small("many", 50.0 + at, settings={"size": at}) for at in range(22)]
+    for at, run in enumerate(runs):
+        run["memory"]["bytes"] = (1 if at == 10 else 3 if at == 21 else 5) * 10**6
+    other = [small("other", 40.0 + at, settings={"size": at}) for at in range(2)]
+    path = tmp_path / "page.html"
+    write_page(path, page(data_sets(read_results([write(tmp_path / "r.json", *runs, *other)])[0])))
+    with Visit(browser, path.as_uri()) as visit:
+        article = visit.at(data=PLAIN, rows="all")
+        names = article.locator("[data-plot=kept] svg").evaluate(NAMES)
+        assert {name for name, _ in names} == {"many · size 10", "many · size 21", "other · size 1"}
+        assert article.locator("[data-unnamed]").is_visible()
+        article = visit.at(data=PLAIN, rows="best")
+        assert not article.locator("[data-unnamed]").is_visible()
+
+
+def test_long_names_stand_in_lines_and_are_not_cut(browser: Any, tmp_path: Path) -> None:
+    runs = [in_both("ftf-er-prob", 80.0 + at, 90.0, 1 + at) for at in range(2)]
+    for run, name in zip(runs, ("mean-feature", "coverage"), strict=True):
+        run["config"]["method"] |= {"score": name, "storage": "embeddings of the last layer", "beta": 0.25}
+    runs += [in_both("er-gnn-with-a-very-long-name", 60.0, 70.0, 2)]
+    write_page(tmp_path / "page.html", page(data_sets(read_results([write(tmp_path / "r.json", *runs)])[0])))
+    with Visit(browser, (tmp_path / "page.html").as_uri(), width=390) as visit:
+        article = visit.at(data=WHOLE, rows="all")
+        for plot in ("kept", "seconds", "tests"):
+            assert "…" not in article.locator(f"[data-plot={plot}] svg").text_content(), plot
+        assert article.locator("[data-plot=kept] tspan").count() > 3
+
+
+def test_it_says_how_many_methods_had_the_test_where_not_all_had(browser: Any, measured: str) -> None:
+    with Visit(browser, measured) as visit:
+        article = visit.at(data=PLAIN, test="global")
+        short, both = article.locator("[data-tested=one]"), article.locator("[data-tested=both]")
+        said = "6 of 19 methods were tested globally."
+        assert short.inner_text() == f"{said} The bound, joint, was not. The others are not compared here."
+        assert both.inner_text() == "6 of 19 methods were tested both globally and locally."
+        article = visit.at(data=PLAIN, test="local")
+        assert not article.locator("[data-tested=one]").is_visible()
+        assert article.locator("[data-tested=both]").is_visible()
+        article = visit.at(data=PLAIN, test="global", method="ssm")
+        assert article.locator("[data-tested=one]").inner_text() == "This method was not tested globally."
+        assert not article.locator(".distance").is_visible()
+        article = visit.at(data=WHOLE)
+        assert article.locator("[data-tested]:visible").count() == 0
+        assert article.locator(".distance").is_visible()
+
+
+@pytest.mark.parametrize("width", [390, 360])
+def test_every_view_has_a_visible_tab_on_a_phone(browser: Any, address: str, width: int) -> None:
+    with Visit(browser, address, width=width) as visit:
+        visit.at(data=PLAIN)
+        tabs = visit.page.locator("[role=tab]:visible")
+        assert tabs.count() == 7
+        boxes = [tab.bounding_box() for tab in tabs.all()]
+        assert all(box["x"] >= 0 and box["x"] + box["width"] <= width for box in boxes)
+        assert len({round(box["y"]) for box in boxes}) == 2
 
 
 def test_a_point_under_another_is_named_with_it(browser: Any, address: str) -> None:
@@ -403,13 +508,13 @@ def test_all_is_done_by_the_keyboard(browser: Any, address: str) -> None:
         page.keyboard.press("End")
         assert page.evaluate(focus) == "tab-runs"
         panel = page.locator(f"#{page.locator('#tab-runs').get_attribute('aria-controls')}")
-        assert panel.is_visible()
+        playwright.expect(panel).to_be_visible()
         assert panel.get_attribute("role") == "tabpanel"
         page.locator("#filter-method summary").focus()
         page.keyboard.press("Enter")
-        assert page.locator("#filter-method fieldset").is_visible()
+        playwright.expect(page.locator("#filter-method fieldset")).to_be_visible()
         page.keyboard.press("Escape")
-        assert not page.locator("#filter-method fieldset").is_visible()
+        playwright.expect(page.locator("#filter-method fieldset")).to_be_hidden()
         page.locator(".skip").focus()
         page.keyboard.press("Enter")
         assert page.evaluate(focus) == "main"
@@ -546,7 +651,7 @@ def test_classes_of_a_projection_are_faded_and_hidden_by_the_legend(browser: Any
         page.locator("h1").hover()
         assert page.evaluate(labels) == ""
         keys.nth(1).click()
-        assert keys.nth(1).get_attribute("aria-pressed") == "false"
+        playwright.expect(keys.nth(1)).to_have_attribute("aria-pressed", "false")
         shown = (
             "[...document.querySelectorAll('.dots')].filter((dots) => getComputedStyle(dots).display !== 'none')"
         )
@@ -556,6 +661,7 @@ def test_classes_of_a_projection_are_faded_and_hidden_by_the_legend(browser: Any
         page.mouse.move(*page.evaluate(DOT, [0, 1]))
         playwright.expect(page.locator("#tip")).to_be_hidden()
         keys.nth(1).click()
+        playwright.expect(keys.nth(1)).to_have_attribute("aria-pressed", "true")
         assert page.evaluate(labels) == "0,1,2"
 
 

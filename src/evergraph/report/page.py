@@ -18,13 +18,25 @@ from evergraph.report.page_projections import projections
 from evergraph.report.page_runs import class_tables, group_runs
 from evergraph.report.page_tables import cost_table, overview_table, results_table
 from evergraph.report.progress import Progress
-from evergraph.results.by_test import known_tests, own_test
+from evergraph.results.by_test import classes_return, known_tests, own_test
 from evergraph.results.groups import BOUNDS, DataSet, Group, how_chosen
 from evergraph.results.load import FACTS
 from evergraph.results.published import PublishedResults
 from evergraph.results.times import times_note
 
-SCRIPTS = ("core", "export", "tables", "chart", "scatter", "lines", "compare", "projections", "views", "live")
+SCRIPTS = (
+    "core",
+    "export",
+    "tables",
+    "chart",
+    "names",
+    "scatter",
+    "lines",
+    "compare",
+    "projections",
+    "views",
+    "live",
+)
 """The parts of the script, in this order; the last ones start it."""
 
 
@@ -37,12 +49,16 @@ class Section(NamedTuple):
 
 
 class Part(NamedTuple):
-    """A data set on the page: its key in the address, its title, and whether it was learned in the whole graph."""
+    """A data set on the page: its key in the address, its title, and whether it was learned in the whole graph.
+
+    back: whether classes come back.
+    """
 
     data: DataSet
     key: str
     title: str
     whole: bool
+    back: bool
     test: str
     tests: list[str]
     facts: list[str]
@@ -151,6 +167,7 @@ def _part(data: DataSet, title: str, published: PublishedResults | None) -> Part
         slug(title),
         title,
         own == "global",
+        classes_return(data),
         own,
         list(known_tests(data)),
         _facts(data),

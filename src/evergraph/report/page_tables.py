@@ -35,6 +35,10 @@ class Cell:
     bars: Sequence[Bar] = ()
 
 
+ALL_DATA = Cell("all data", None, "num none")
+"""What a bound keeps of the past."""
+
+
 class Heading(NamedTuple):
     """A column: its text, CSS class, the key by which the script finds it, and its name in a CSV file."""
 
@@ -97,7 +101,7 @@ def overview_table(data: DataSet) -> Table:
         kept = group.stat("kept").mean * 2**20
         bound = group.method in BOUNDS
         cells = [number(main_measure(group, test), kind=f"num test {test}") for test in tests]
-        cells.append(Cell("all data", None, "num none") if bound else Cell(bytes_text(kept), kept))
+        cells.append(ALL_DATA if bound else Cell(bytes_text(kept), kept))
         cells.append(Cell(seconds_text(seconds(group)), seconds(group)))
         rows.append(_row(at, group, data, cells))
     rows.sort(key=lambda row: -float(row.cells[0].key or 0.0))
@@ -181,7 +185,8 @@ def cost_table(data: DataSet) -> Table:
         cells = [_time(totals[at], "num main"), Cell("", totals[at], "bars", bars=bars)]
         cells += [_time(value) for value in seconds.values()]
         cells += [_time(sum(other.values()) if other else None)] if any(others) else []
-        cells += [Cell(f"{nodes:,.0f}", nodes), Cell(f"{edges:,.0f}", edges)]
-        cells += [number(Stat(kept * MB, None), 2), number(Stat(peak * MB, None), 0)]
+        past = [Cell(f"{nodes:,.0f}", nodes), Cell(f"{edges:,.0f}", edges), number(Stat(kept * MB, None), 2)]
+        cells += [ALL_DATA] * len(past) if group.method in BOUNDS else past
+        cells.append(number(Stat(peak * MB, None), 0))
         rows.append(_row(at, group, data, cells))
     return Table(f"Cost on {data.title}", headings, rows, phases=phases)

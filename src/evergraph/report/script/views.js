@@ -67,6 +67,24 @@ function answer(article, groups, test) {
   if (bound) cards.push(["Bound: learns from all data again", bound]);
   one(".answer", article).replaceChildren(...cards.map(([title, group]) => html("div", {}, html("p", { class: "title" }, title), html("p", { class: "winner" }, group.name),
     html("p", { class: "price" }, html("b", {}, `${text(group.main[test])} %`), ` · ${group.bound ? "all data" : bytesText(group.kept)} · ${secondsText(group.seconds)}`))));
+  const tested = testedWords(groups, [test]), untested = groups.find((group) => group.bound);
+  const missing = untested && !bound ? ` The bound, ${untested.method}, was not.` : "";
+  say(one('[data-tested="one"]', article), tested && `${tested}${missing}${own.length ? " The others are not compared here." : ""}`);
+}
+
+// How many of the methods shown were tested so; nothing where all were.
+const HOW = { global: "globally", local: "locally" };
+function testedWords(groups, tests) {
+  const tested = groups.filter((group) => tests.every((test) => group.main[test] !== null));
+  const [found, shown] = [tested, groups].map((some) => new Set(some.map((group) => group.method)).size);
+  if (found === shown) return "";
+  const how = `${tests.length > 1 ? "both " : ""}${tests.map((test) => HOW[test]).join(" and ")}`;
+  if (shown === 1) return `This method was not tested ${how}.`;
+  return `${found || "None"} of ${shown} methods ${found < 2 ? "was" : "were"} tested ${how}.`;
+}
+function say(note, words) {
+  note.textContent = words;
+  note.hidden = !words;
 }
 
 function apply() {
@@ -107,9 +125,13 @@ function paint(state, article, shown, passes) {
     const front = undominated(shown, test);
     for (const group of cache.get(article)) group.row.classList.toggle("front", front.includes(group));
     answer(article, shown, test);
-    for (const figure of all("figure", article)) {
-      if (["kept", "seconds"].includes(figure.dataset.plot)) costChart(figure, shown, test, figure.dataset.plot, front);
-      if (figure.dataset.plot === "tests") testsChart(figure, shown, test);
+    const drawn = (plot) => one(`figure[data-plot="${plot}"]`, article);
+    const unnamed = ["kept", "seconds"].map((plot) => costChart(drawn(plot), shown, test, plot, front));
+    one("[data-unnamed]", article).hidden = !unnamed.some(Boolean);
+    if (drawn("tests")) {
+      testsChart(drawn("tests"), shown, test);
+      one(".distance", article).hidden = drawn("tests").hidden;
+      say(one('[data-tested="both"]', article), testedWords(shown, ["global", "local"]));
     }
   }
   if (state.view === "tasks") for (const holder of all(".lines", article)) {
