@@ -62,6 +62,25 @@ def test_everything_is_in_it_and_nothing_is_loaded_from_elsewhere(site: Path) ->
     assert 'href="report.html"' in (site / "results.html").read_text(encoding="utf-8")
 
 
+CELL = re.compile(r"<t[dh]\b(?! style=\"text-align: (?:left|right|center);\">)[^>]+>")
+"""A cell with other attributes than that of its column: attr_list takes braces at the end of a cell for them."""
+
+
+def test_no_cell_loses_text_as_attributes(site: Path) -> None:
+    pages = sorted(set(site.rglob("*.html")) - {site / "report.html"})  # whose cells are made with attributes
+    found = {page.name: CELL.findall(page.read_text(encoding="utf-8")) for page in pages}
+    assert {name: cells for name, cells in found.items() if cells} == {}
+    assert "list of (object of number)" in (site / "reference" / "record.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("cell", "lost"),
+    [("<td name: number>", True), ("<td>", False), ('<td style="text-align: right;">', False)],
+)
+def test_a_cell_that_loses_text_is_noticed(cell: str, lost: bool) -> None:
+    assert bool(CELL.search(cell)) is lost
+
+
 def test_comments_for_the_tests_are_not_shown(site: Path) -> None:
     page = (site / "tutorials" / "clusters.html").read_text(encoding="utf-8")
     assert "not run:" not in re.sub(r"<!--.*?-->", "", page, flags=re.DOTALL)
