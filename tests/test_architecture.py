@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "tools"))
 
@@ -16,6 +18,16 @@ def test_the_page_and_the_picture_agree_with_the_code() -> None:
     advice = "run python tools/architecture.py"
     assert architecture.PAGE.read_text(encoding="utf-8") == architecture.page(), advice
     assert architecture.PICTURE.read_text(encoding="utf-8") == architecture.picture(), advice
+    assert architecture.FOR_PHONES.read_text(encoding="utf-8") == architecture.picture(narrow=True), advice
+
+
+@pytest.mark.parametrize(("narrow", "shown"), [(False, 748), (True, 358)])
+def test_the_picture_can_be_read(narrow: bool, shown: int) -> None:
+    """The site has 748 px for a picture in a window of 1,280, on a phone 358."""
+    text = architecture.picture(narrow=narrow)
+    (width,) = map(int, re.findall(r'viewBox="0 0 (\d+) ', text))
+    assert min(map(int, re.findall(r'font-size="(\d+)"', text))) * shown / width > 10
+    assert len(re.findall("<rect", text)) == 1 + sum(map(len, architecture.layers()))
 
 
 def test_every_package_has_a_layer_and_every_module_a_sentence() -> None:

@@ -58,7 +58,7 @@ def test_pictures_and_links_of_the_description_have_full_addresses() -> None:
     assert len(targets) > 20
     assert all(target.startswith("https://") for target in targets)
     assert "](" not in described(None)
-    assert "Every method in the whole graph" in described(None)
+    assert "Every method in the whole graph" in " ".join(described(None).split())
 
 
 def test_the_lowest_versions_are_those_of_pyproject() -> None:
@@ -120,6 +120,33 @@ def test_the_demo_that_runs_from_the_wheel_is_that_of_the_makefile() -> None:
     assert [command[0] for command in commands] == ["run", "run", "report"]
     assert "ftf-er-det" in commands[0]
     assert all(command[-2:] == ["--epochs", "2"] for command in commands[:2])
+
+
+@pytest.mark.parametrize("requirement", ["evergraph-lacks-this", "pip>=1"])
+def test_a_requirement_that_is_not_there_is_noticed(tmp_path: Path, requirement: str) -> None:
+    """As in `package.install`: an environment without pip, and a path to what is in another."""
+    home = tmp_path / "venv"
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", home], check=True)
+    (site,) = home.rglob("site-packages")
+    (tmp_path / "others" / "pip-2.0.dist-info").mkdir(parents=True)
+    for folder, text in (
+        (tmp_path / "others" / "pip-2.0.dist-info", "Name: pip\nVersion: 2.0\n"),
+        (site / "a-1.0.dist-info", f"Name: a\nVersion: 1.0\nRequires-Dist: {requirement}\n"),
+    ):
+        folder.mkdir(exist_ok=True)
+        (folder / "METADATA").write_text(f"Metadata-Version: 2.1\n{text}", encoding="utf-8")
+    (site / "others.pth").write_text(f"{tmp_path / 'others'}\n", encoding="utf-8")
+    if requirement == "pip>=1":
+        package.check_requirements(home)
+    else:
+        with pytest.raises(SystemExit, match=f"a 1.0 requires {requirement}, which is not installed"):
+            package.check_requirements(home)
+
+
+def test_a_release_tries_the_wheel_with_all_that_it_declares() -> None:
+    checklist = (ROOT / "RELEASE.md").read_text(encoding="utf-8")
+    assert checklist.index("#the-wheel-in-an-empty-environment") < checklist.index("Commit, tag")
+    assert "pip install --constraint CHECKOUT/constraints.txt CHECKOUT/dist/evergraph-*.whl\n" in checklist
 
 
 # coverage

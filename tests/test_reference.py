@@ -61,6 +61,20 @@ def test_every_field_says_what_it_is(model: type) -> None:
     assert silent == [], f"write a docstring below each of these fields of {model.__name__}"
 
 
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [
+        (dict[str, float], "object of number"),
+        (list[dict[str, float]], "list of (object of number)"),
+        (dict[str, dict[str, list[int]]], "object of (object of (list of integer))"),
+        (dict[str, int | None], "object of (integer or null)"),
+        (tuple[int, str], "[integer, text]"),
+    ],
+)
+def test_a_type_is_in_words(kind: object, words: str) -> None:
+    assert fields.type_text(kind) == words
+
+
 def test_every_public_name_is_on_the_page_once() -> None:
     shown = [f"{group.module}.{name}" for group in api.GROUPS for name in group.names]
     assert len(set(shown)) == len(shown)

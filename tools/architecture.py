@@ -1,6 +1,6 @@
-"""Write docs/architecture.md's module map and docs/architecture.svg from the code.
+"""Write docs/architecture.md's module map and its pictures, for wide and narrow windows, from the code.
 
-    python tools/architecture.py            # write both
+    python tools/architecture.py            # write them
     python tools/architecture.py --check    # exit with 1 where they differ from the code
 
 The layers come from the contract in pyproject.toml that `make check` enforces, the sentences from the docstrings.
@@ -15,7 +15,9 @@ ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "evergraph"
 PAGE, PICTURE = ROOT / "docs" / "architecture.md", ROOT / "docs" / "architecture.svg"
 BEGIN, END = "<!-- begin modules -->", "<!-- end modules -->"
+FOR_PHONES = PICTURE.with_stem("architecture-narrow")
 WIDTH, ROW, PAD = 860, 46, 14
+NARROW_WIDTH, IN_A_ROW = 400, 4
 COLOURS = ("#e7f5f8", "#ffffff")
 
 
@@ -55,33 +57,36 @@ def module_map() -> str:
     return "\n".join(rows)
 
 
-def picture() -> str:
-    """The layers as bars, one above the other; each imports only from bars below it."""
-    height = ROW * len(layers()) + 2 * PAD
+def picture(*, narrow: bool = False) -> str:
+    """The layers as bars, one above the other; each imports only from bars below it. For phones, names alone."""
+    width, most = (NARROW_WIDTH, IN_A_ROW) if narrow else (WIDTH, len(max(layers(), key=len)))
+    heights = [ROW * -(-len(layer) // most) for layer in layers()]
+    height = sum(heights) + 2 * PAD
     lines = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" font-family="sans-serif" '
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" font-family="sans-serif" '
         'role="img" aria-label="The layers of evergraph: each imports only from the layers below it">',
-        f'<rect width="{WIDTH}" height="{height}" fill="#ffffff"/>',
+        f'<rect width="{width}" height="{height}" fill="#ffffff"/>',
     ]
     for at, layer in enumerate(layers()):
-        top, share = PAD + at * ROW, (WIDTH - 2 * PAD) / len(layer)
+        columns = min(len(layer), most)
+        share = (width - 2 * PAD) / columns
         for place, name in enumerate(layer):
-            left = PAD + place * share
+            left, top = PAD + place % columns * share, PAD + sum(heights[:at]) + place // columns * ROW
             lines.append(
                 f'<rect x="{left + 2:.0f}" y="{top + 2}" width="{share - 4:.0f}" height="{ROW - 6}" rx="6" '
                 f'fill="{COLOURS[at % 2]}" stroke="#0b7285"/>'
             )
-            lines += _text(name, left, top, alone=len(layer) == 1)
+            lines += _text(name, left, top, alone=len(layer) == 1 and not narrow)
     return "\n".join([*lines, "</svg>\n"])
 
 
 def _text(name: str, left: float, top: int, *, alone: bool) -> list[str]:
     """The name, and what it is where it has a whole row."""
-    bold = f'<text x="{left + 14:.0f}" y="{top + 26}" font-size="15" font-weight="bold">{name}</text>'
+    bold = f'<text x="{left + 12:.0f}" y="{top + 26}" font-size="14" font-weight="bold">{name}</text>'
     if not alone:
         return [bold]
     said = sentence(file_of(name)).replace("&", "&amp;").replace("<", "&lt;")
-    return [bold, f'<text x="{left + 120:.0f}" y="{top + 26}" font-size="11" fill="#52606d">{said}</text>']
+    return [bold, f'<text x="{left + 110:.0f}" y="{top + 26}" font-size="12" fill="#52606d">{said}</text>']
 
 
 def page() -> str:
@@ -93,7 +98,7 @@ def page() -> str:
 
 
 def main() -> int:
-    made = {PAGE: page(), PICTURE: picture()}
+    made = {PAGE: page(), PICTURE: picture(), FOR_PHONES: picture(narrow=True)}
     if "--check" in sys.argv[1:]:
         return int(any(path.read_text(encoding="utf-8") != text for path, text in made.items()))
     for path, text in made.items():

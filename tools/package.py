@@ -4,7 +4,8 @@
 
 The wheel that is built from the sdist must be the one that is built from the repository, with every file of
 src/evergraph and no other. The demo runs in an environment into which only the wheel was installed; what it depends
-on is read from the environment of the Python that runs this, without evergraph.
+on is read from the environment of the Python that runs this, without evergraph, and `pip check` says whether that
+is what the wheel declares.
 """
 
 import hashlib
@@ -106,7 +107,13 @@ def install(wheel: Path, folder: Path) -> Path:
     site = Path(_call(python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))").strip())
     paths = {sysconfig.get_path("purelib"), sysconfig.get_path("platlib")}
     (site / "dependencies.pth").write_text("\n".join(sorted(paths)) + "\n", encoding="utf-8")
+    check_requirements(home)
     return programs
+
+
+def check_requirements(home: Path) -> None:
+    """Whatever the wheel declares as required is in its environment, in a version that it allows."""
+    _call(sys.executable, "-m", "pip", "--python", home, "check")
 
 
 def use(programs: Path, folder: Path) -> None:

@@ -50,6 +50,8 @@ def test_the_picture_of_the_demo_is_drawn_from_runs(tmp_path: Path, monkeypatch:
     runpy.run_path(str(ROOT / "docs" / "draw_demo.py"), run_name="__main__")
     height, width, _ = imread(tmp_path / "demo.png").shape
     assert width > 2 * height > 400
+    height, width, _ = imread(tmp_path / "demo-narrow.png").shape
+    assert height > 2 * width > 400
 
 
 def test_the_tables_of_the_whole_graph_agree_with_the_records() -> None:

@@ -114,16 +114,20 @@ def _other_text(kind: Any, origin: Any, arguments: tuple[Any, ...]) -> str:
     if origin is Literal:
         return ", ".join(f"`{value}`" for value in arguments)
     if origin is dict:
-        return f"{{name: {type_text(arguments[1])}}}"
+        return f"object of {_inside(type_text(arguments[1]))}"
     return str(kind.__name__)
 
 
 def _list_text(arguments: tuple[Any, ...]) -> str:
     several = [one for one in arguments if one is not Ellipsis]
     if len(several) == 1:
-        inner = type_text(several[0])
-        return f"list of ({inner})" if " or " in inner or " of " in inner else f"list of {inner}"
+        return f"list of {_inside(type_text(several[0]))}"
     return f"[{', '.join(type_text(one) for one in several)}]"
+
+
+def _inside(text: str) -> str:
+    """A type of more than a word in brackets; not in braces, which the site takes for attributes of the cell."""
+    return f"({text})" if " or " in text or " of " in text else text
 
 
 def value_text(value: Any) -> str:

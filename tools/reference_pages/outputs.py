@@ -38,14 +38,14 @@ RUN = [
     *keys("""
 classes: list of text: Names of the classes in order of arrival.
 run_dir: path: The folder of the run.
-config: {name: {name: any}}: All settings, by section.
+config: object of (object of any): All settings, by section.
 """),
 ]
 MODEL = keys("""
 known_classes: list of (integer or text): Classes so far, in order of arrival.
-memory: {name: integer}: Bytes kept of the past: by the learner, of learned nodes, of held-out nodes.
+memory: object of integer: Bytes kept of the past: by the learner, of learned nodes, of held-out nodes.
 columns: list of text: A line for each column that is used, and one for those that are left out.
-choices: {name: any}: What the method has chosen from the data that were learned, such as hops; most choose nothing.
+choices: object of any: What the method has chosen from the data learned, such as hops; most choose nothing.
 """)
 GRAPH = keys("""
 name: text: Name of the data set, or path.
@@ -75,7 +75,7 @@ OUTPUTS: dict[str, tuple[str, list[Key]]] = {
 recommended: text or null: The method that keeps least within half a point of the best; null where none is left.
 judged_by: text: What `judged` is: AA, or where classes come back the area of accuracy on all nodes so far.
 methods: list of Candidate: The methods that were measured.
-left_out: {name: text}: Why others were not, by method.
+left_out: object of text: Why others were not, by method.
 picture: path: Accuracy over bytes kept.
 """),
     ),
@@ -85,7 +85,7 @@ picture: path: Accuracy over bytes kept.
 experiment: text: Name of the experiment.
 done: list of path: Folders of the finished runs.
 exported: integer: Runs that the file of --export had already.
-failed: {name: text}: Reasons, by run.
+failed: object of text: Reasons, by run.
 """),
     ),
     "report": (
@@ -111,7 +111,7 @@ fast: true or false: Whether --fast was given.
 numbers: list: Each number, beside the paper's.
 notes: list of text: Remarks below the table.
 files: list of path: Files that were written.
-failed: {name: text}: Reasons, by run.
+failed: object of text: Reasons, by run.
 """),
     ),
     "score": (
@@ -131,7 +131,7 @@ converged: true or false: Whether the accuracy asked for was met.
         "The first key is what was asked for: methods, backbones, datasets or scores.",
         keys("""
 methods: list: name, summary, paper, plugin (null for evergraph's own) and settings with their defaults of each.
-broken: {name: text}: Entries of other packages that cannot be loaded, and why.
+broken: object of text: Entries of other packages that cannot be loaded, and why.
 """),
     ),
     "data list": (

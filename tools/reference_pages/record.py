@@ -17,8 +17,9 @@ What a run leaves behind, and what commands print with `--json`. All of it is JS
 counts, from which every accuracy is computed. Accuracies of runs are in percent, those of models (`learn`,
 `inspect`) shares from 0 to 1.
 
-A list *by split* has the keys `val` and `test`; *by protocol*, `task-graphs` or `whole-graph`; *by phase*, what the
-method does, such as `train`, `score` and `select`.
+An *object of number* has names as keys, and a number for each. *By split*, the names are `val` and `test`;
+*by protocol*, `task-graphs` or `whole-graph`; *by phase*, what the method does, such as `train`, `score` and
+`select`.
 
 ## record.json
 

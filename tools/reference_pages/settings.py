@@ -44,9 +44,9 @@ width = 256
 ```
 
 In the tables a name lacks that of its section: `epochs` below train is `train.epochs`, `width` below method ncm is
-`method.width`. A wrong name, type or value is refused in one sentence. A list is written `[1, 2]`. Settings that
-keep their default do not change a run's identity. Choices that need more than a line are explained
-[at the end](#choices).
+`method.width`. A wrong name, type or value is refused in one sentence. A list is written `[1, 2]`, an object
+`{a = 1}`. Settings that keep their default do not change a run's identity. Choices that need more than a line are
+explained [at the end](#choices).
 """
 HEADINGS = ("setting", "type or choices", "default", "meaning")
 Choices = dict[tuple[str, type[Enum]], list[str]]
