@@ -221,6 +221,12 @@ def test_sections_without_data_are_left_out(tmp_path: Path) -> None:
     assert "Sensitivity to β" in made(tmp_path, *runs)
 
 
+def test_a_test_that_has_a_mean_and_no_matrix_has_no_curve(tmp_path: Path) -> None:
+    text = made(tmp_path, small(aa_local=90.0, aa_global=70.0))
+    assert "Accuracy after each task, global test" not in text
+    assert "70.0" in text
+
+
 def test_cost_classes_settings_and_versions(tmp_path: Path) -> None:
     reader = Reader(made(tmp_path, small(seconds={"score": 1.0, "load": 9.0, "train": 4.0})))
     assert ["ssm ", "gcn", "5.0", "", "4.0", "1.0", "1,200", "34", "3.15", "524"] in reader.rows

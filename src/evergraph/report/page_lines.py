@@ -37,7 +37,7 @@ class LineTable(NamedTuple):
 
 def curves(data: DataSet) -> list[LineTable]:
     """The accuracy after each task in every test."""
-    return [_curve(data, test) for test in known_tests(data)]
+    return [_curve(data, test) for test in known_tests(data) if any(curve_in(group, test) for group in data.groups)]
 
 
 def _curve(data: DataSet, test: Test) -> LineTable:
