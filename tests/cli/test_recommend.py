@@ -34,6 +34,22 @@ def test_the_table_marks_the_bound_and_names_the_choice(call: Call, tmp_path: Pa
     assert "recommended: ssm" in answer.out
 
 
+def test_what_the_data_lost_is_said_as_run_says_it(call: Call, tmp_path: Path) -> None:
+    more = ("--set", "stream.class_order=[2, 0, 1]")
+    shown = call(*arguments(tmp_path), "--method", "ncm", *more)
+    answer = call(*arguments(tmp_path), "--method", "ncm", "--json", *more).json()
+    remarks = answer["methods"][0]["remarks"]
+    assert any("dropped the last of" in remark for remark in remarks)
+    assert any("derived from the graph" in remark for remark in remarks)
+    for remark in remarks:
+        assert " ".join(f"note: {remark}".split()) in " ".join(shown.err.split())
+
+
+def test_where_nothing_can_be_recommended_it_says_why(call: Call, tmp_path: Path) -> None:
+    answer = call(*arguments(tmp_path), "--method", "joint")
+    assert "a method that keeps less than all data is wanted, got none" in " ".join(answer.err.split())
+
+
 def test_when_the_time_is_over_the_rest_is_left_out_with_a_word(call: Call, tmp_path: Path) -> None:
     answer = call(*arguments(tmp_path), "--method", "ssm,finetune", "--minutes", "0", "--json").json()
     assert [row["method"] for row in answer["methods"]] == ["ssm"]

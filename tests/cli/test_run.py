@@ -342,6 +342,24 @@ def test_a_preset_says_why_and_all_other_settings_win(call: Call, tmp_path: Path
     assert config["method"]["budget"] == 4
 
 
+@pytest.mark.parametrize(
+    ("more", "wanted"),
+    [
+        (("--method", "slda"), "--method ftf-er-det or ftf-er-prob, got slda instead"),
+        (("--method", "ftf-er-det,ncm"), "--method ftf-er-det or ftf-er-prob, got ncm instead"),
+        (("--backbone", "gat"), "--backbone gcn, got gat instead"),
+    ],
+)
+def test_a_preset_refuses_what_it_does_not_go_with(
+    call: Call, tmp_path: Path, more: tuple[str, ...], wanted: str
+) -> None:
+    data = write_tiny(tmp_path / "tiny.npz")
+    answer = call("run", "--dataset", data, "--preset", "as-published", *more, *QUICK)
+    assert answer.code == 2
+    assert f"--preset as-published goes with {wanted}" in " ".join(answer.err.split())
+    assert "published for Amazon Computers" not in " ".join(answer.err.split())
+
+
 def test_an_unknown_preset_is_one_sentence(call: Call, tmp_path: Path) -> None:
     answer = call("run", "--dataset", write_tiny(tmp_path / "tiny.npz"), "--preset", "published", *QUICK)
     assert answer.code != 0

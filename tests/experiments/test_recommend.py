@@ -19,7 +19,7 @@ from evergraph.runs.execute import run
 
 
 def one(method: str, aa: float, kept: int, seconds: float = 1.0, *, needs_all_data: bool = False) -> Candidate:
-    return Candidate(method, aa, 0.0, aa, kept, seconds, needs_all_data, "")
+    return Candidate(method, aa, 0.0, aa, kept, seconds, needs_all_data, "", [])
 
 
 def test_the_smallest_memory_within_the_margin_is_recommended() -> None:

@@ -189,6 +189,8 @@ def test_another_seed_of_the_map_is_refused(views: list[TaskView]) -> None:
         ({"hops": [[0, 1], [[1, 0]]]}, "different sets of hops are wanted"),
         ({"strengths": []}, "at least one number above 0"),
         ({"strengths": [0.0]}, "at least one number above 0"),
+        ({"strengths": [0.1, 0.1]}, "all different"),
+        ({"rank": 33, "width": 32}, "a rank of at most width=32 is wanted, got 33"),
     ],
 )
 def test_settings_that_cannot_work_are_refused(values: dict[str, Any], reason: str) -> None:

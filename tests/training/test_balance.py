@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evergraph.data.stream import learner_view
+from evergraph.errors import ConfigError
 from evergraph.methods import METHODS
 from evergraph.runs.build import make_learner, make_net
 from evergraph.testing.samples import outputs_are_sound, resumes_bit_by_bit, small_method
@@ -34,7 +35,7 @@ def test_the_offset_is_tau_times_the_logarithm_of_the_share(labels: np.ndarray, 
     assert offset is not None
     counts = [max(1, labels.tolist().count(label)) for label in range(5)]
     np.testing.assert_allclose(offset, [tau * np.log(count / sum(counts)) for count in counts], atol=1e-12)
-    assert BalanceConfig(tau=tau).logit_offset(labels, 5) is None
+    assert BalanceConfig().logit_offset(labels, 5) is None
 
 
 @pytest.mark.parametrize("setting", ["class-il", "task-il"])
@@ -105,3 +106,8 @@ def test_the_adjustment_gives_rare_classes_their_due() -> None:
         gaps[balance] = float(logits[0] - logits[1])
     assert gaps["none"] == pytest.approx(float(np.log(4)), abs=0.1)
     assert gaps["logit"] == pytest.approx(0, abs=0.1)
+
+
+def test_tau_without_logit_is_refused() -> None:
+    with pytest.raises(ConfigError, match=r"tau goes with balance=logit, got it with balance=weight instead"):
+        run_config(method={"name": "ssm", "tau": 3.0})

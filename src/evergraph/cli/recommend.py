@@ -75,6 +75,8 @@ def recommend_command(
         print_json(answer)
         return
     _print(candidates, choice, returning=returning)
+    for remark in dict.fromkeys(remark for one in candidates for remark in one.remarks):
+        note(remark)
     for name, reason in left_out.items():
         note(f"{name} left out: {reason}")
     STDERR.print(f"picture: {picture}", highlight=False, soft_wrap=True)
@@ -132,3 +134,5 @@ def _print(candidates: "list[Candidate]", choice: "Candidate | None", *, returni
         STDOUT.print(
             f"recommended: {choice.method} (keeps least within {MARGIN} points of the best)", highlight=False
         )
+    else:
+        note("for a recommendation a method that keeps less than all data is wanted, got none; name one, or none")

@@ -100,6 +100,7 @@ def run_command(
     if protocol is not None and any(path == ["stream", "inter_task_edges"] for path, _ in sets):
         raise ConfigError("--protocol or --set stream.inter_task_edges is wanted, got both instead; leave one out")
     names, seeds = _method_names(method), _seeds(seed)
+    _check_preset(preset, {"method": names, "backbone": [backbone]})
     configs = [
         _config(_seeded(values, number), name, budget, sets, strict=len(names) == 1)
         for name in names
@@ -167,13 +168,29 @@ def _run_all(
 
 
 def _preset(name: str | None) -> Mapping[str, Any]:
-    """The settings of a preset; what they are is said where a user sees it."""
+    """The settings of a preset."""
     if name is None:
         return {}
     from evergraph.paper.presets import PRESETS
 
-    note(PRESETS[name].note)
     return PRESETS[name].values
+
+
+def _check_preset(name: str | None, given: Mapping[str, Sequence[str | None]]) -> None:
+    """Refuse what a preset does not go with; say what it is."""
+    if name is None:
+        return
+    from evergraph.paper.presets import PRESETS
+
+    for section, names in given.items():
+        allowed = PRESETS[name].only[section]
+        for got in names:
+            if got is not None and got not in allowed:
+                raise ConfigError(
+                    f"--preset {name} goes with --{section} {' or '.join(allowed)}, got {got} instead; "
+                    "leave one of them out"
+                )
+    note(PRESETS[name].note)
 
 
 def _method_names(method: str | None) -> list[str | None]:

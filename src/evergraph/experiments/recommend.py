@@ -50,6 +50,8 @@ class Candidate:
     """Whether it is given all past tasks again."""
     run_dir: str
     """The folder of the run."""
+    remarks: list[str]
+    """What a reader should know of it: of the data, of what was left out."""
 
 
 def recommend_configs(values: Mapping[str, Any], methods: Sequence[str] | None = None) -> list[RunConfig]:
@@ -72,6 +74,7 @@ def candidate(result: RunResult) -> Candidate:
         seconds=learning_seconds(summary),
         needs_all_data=METHODS[method].sees_past,
         run_dir=str(result.folder),
+        remarks=summary.remarks,
     )
 
 

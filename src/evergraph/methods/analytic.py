@@ -78,6 +78,10 @@ class AnalyticConfig(Settings):
                 f"precision is that of the whole Gram matrix (rank=0), got rank={self.rank} and "
                 f"precision={self.precision.value} together; set one of them"
             )
+        if self.rank > self.width:
+            raise ValueError(
+                f"a rank of at most width={self.width} is wanted, got {self.rank} instead; rank=0 keeps all"
+            )
         return self
 
     @field_validator("hops", mode="before")
@@ -105,8 +109,8 @@ class AnalyticConfig(Settings):
     @field_validator("strengths")
     @classmethod
     def _strengths_are_positive(cls, value: tuple[float, ...]) -> tuple[float, ...]:
-        if not value or min(value) <= 0:
-            raise ValueError(f"at least one number above 0 is wanted, got {list(value)} instead")
+        if not value or min(value) <= 0 or len(set(value)) < len(value):
+            raise ValueError(f"at least one number above 0 is wanted, all different, got {list(value)} instead")
         return tuple(sorted(value))
 
 

@@ -1,6 +1,6 @@
 """Presets: settings that go together, by one name, and why one would want them."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,10 +9,14 @@ from evergraph.registry import Registry
 
 @dataclass(frozen=True)
 class Preset:
-    """values: sections of settings; note: what they are, for whoever reads the result."""
+    """values: sections of settings; note: what they are, for whoever reads the result.
+
+    only: the names that each section may have instead.
+    """
 
     values: Mapping[str, Mapping[str, Any]]
     note: str
+    only: Mapping[str, Sequence[str]]
 
 
 AS_PUBLISHED = Preset(
@@ -31,6 +35,7 @@ AS_PUBLISHED = Preset(
     "of another node, which is noise. --set method.topology_score=hps reads the right one and has "
     "70.8 ± 11.2 there. Not repeated: dropout within GraNd, class weights that know validation and test labels, "
     "and the best of three backbones.",
+    {"method": ("ftf-er-det", "ftf-er-prob"), "backbone": ("gcn",)},
 )
 
 PRESETS: Registry[Preset] = Registry("preset", {"as-published": AS_PUBLISHED})

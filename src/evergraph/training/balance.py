@@ -4,7 +4,7 @@ from enum import Enum
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from evergraph.config import Settings
 
@@ -29,6 +29,14 @@ class BalanceConfig(Settings):
     """What evens out classes with many and with few nodes in the loss."""
     tau: float = Field(1.0, ge=0)
     """τ of balance=logit."""
+
+    @model_validator(mode="after")
+    def _tau_goes_with_logit(self) -> "BalanceConfig":
+        if self.balance is not Balance.LOGIT and self.tau != type(self).model_fields["tau"].default:
+            raise ValueError(
+                f"tau goes with balance=logit, got it with balance={self.balance.value} instead; leave it out"
+            )
+        return self
 
     def node_weights(
         self, labels: NDArray[np.int64], scale: float, sizes: NDArray[np.int64] | None = None
