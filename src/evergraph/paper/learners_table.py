@@ -5,7 +5,7 @@ from pathlib import Path
 
 from evergraph.paper.exhibit import markdown_table
 from evergraph.paper.record_cells import chosen_by, global_aa, seeded_cell
-from evergraph.results.records import grouped, read_records
+from evergraph.results.records import grouped, read_records, setting
 from evergraph.runs.config import completed
 
 
@@ -13,11 +13,13 @@ def learners_table(path: Path) -> str:
     """Rows: learners that the paper does not have, best on the first data set first; two columns for each data set.
 
     The second has the same runs, learned in task graphs, tested in the whole graph; none where no run has that.
-    random-replay is in the records of the main tables beside.
+    random-replay, with a GCN, and all runs on ogbn-arxiv are in the records of the main tables beside.
     """
     records = read_records(path, completed)
-    for beside in sorted(path.parent.glob("methods-*.json")):
-        records += [run for run in read_records(beside, completed) if chosen_by(run) == "`random-replay`"]
+    wanted = {chosen_by(run) for run in records} | {"`random-replay`"}
+    for beside in [*sorted(path.parent.glob("methods-*.json")), *path.parent.glob("arxiv.json")]:
+        gcn = [run for run in read_records(beside, completed) if setting(run, "backbone.name") == "gcn"]
+        records += [run for run in gcn if chosen_by(run) in wanted]
     groups = grouped(records, ("method.name", "dataset.name"))
     names = sorted({name for _, name in groups})
     first = {
