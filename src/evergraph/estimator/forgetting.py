@@ -15,9 +15,19 @@ from evergraph.estimator.prepared import Prepared
 from evergraph.methods.statistics_learner import StatisticsLearner
 from evergraph.tables import Batch
 
-EXACTLY = "exactly: the sums are as if they had never been learned; neighbours keep what they had from them"
-ROUNDED = "their rows are subtracted from sums that are rounded, so traces below the rounding stay"
-WEIGHTS = "what the weights learned from them stays, and only learning anew without them removes it"
+EXACTLY = (
+    "exactly: the sums are as if it had never been learned; neighbours keep what they had from it",
+    "exactly: the sums are as if they had never been learned; neighbours keep what they had from them",
+)
+"""Of one node, and of several."""
+ROUNDED = (
+    "its row is subtracted from sums that are rounded, so traces below the rounding stay",
+    "their rows are subtracted from sums that are rounded, so traces below the rounding stay",
+)
+WEIGHTS = (
+    "what the weights learned from it stays, and only learning anew without it removes that",
+    "what the weights learned from them stays, and only learning anew without them removes it",
+)
 
 
 @dataclass(frozen=True)
@@ -52,15 +62,26 @@ def forget(learned: Learned, batch: Batch, ids: Any, came_in: int | None) -> For
         labels = learned.ledger.labels[place[known]].astype(np.int64)
         with learned.restored():
             learned.learner.forget(learned.view(prepared, rows[known], labels))
-        statement = EXACTLY if exact else ROUNDED
+        statement = (EXACTLY if exact else ROUNDED)[len(rows) != 1]
     else:
         dropped = learned.learner.drop(keys)
-        statement = f"{dropped:,} of them were kept for replay and are gone; {WEIGHTS}"
+        statement = f"{_replayed(dropped, len(rows))}; {WEIGHTS[len(rows) != 1]}"
     learned.ledger.remove(keys)
     learned.held_out.remove(keys)
     step = Step(kind="forget", nodes=len(rows), remarks=(statement,))
     close_step(learned, step, prepared, begun, None)
-    return Forgotten(len(rows), exact, f"{len(rows):,} nodes forgotten; {statement}")
+    nodes = "1 node" if len(rows) == 1 else f"{len(rows):,} nodes"
+    return Forgotten(len(rows), exact, f"{nodes} forgotten; {statement}")
+
+
+def _replayed(dropped: int, forgotten: int) -> str:
+    """How many of the forgotten nodes were replayed."""
+    if forgotten == 1:
+        return "it was kept for replay and is gone" if dropped else "it was not kept for replay"
+    if not dropped:
+        return "none of them was kept for replay"
+    were = "was kept for replay and is gone" if dropped == 1 else "were kept for replay and are gone"
+    return f"{dropped:,} of them {were}"
 
 
 def _check_unchanged(
