@@ -45,10 +45,12 @@ def forget(learned: Learned, batch: Batch, ids: Any, came_in: int | None) -> For
     if isinstance(ids, str | bytes) or np.ndim(ids) != 1:
         raise DataError(f"a list of ids is wanted to forget, got {ids!r} instead; put it into a list")
     rows = np.unique(batch.rows(ids))
-    prepared = learned.prepare(batch, came_in=came_in)
+    origin = None if came_in is None else learned.origin(came_in)
+    prepared = learned.prepare(batch, came_in=None if origin is None else origin.number)
+    other = origin is not None and origin.features not in (None, prepared.fingerprint)
     keys = prepared.keys[rows]
     place, aside = learned.ledger.find(keys), learned.held_out.as_ledger().find(keys) >= 0
-    strangers = np.flatnonzero((place < 0) & ~aside)
+    strangers = np.flatnonzero(((place < 0) & ~aside) | other)
     if len(strangers):
         raise DataError(
             f"nodes that were learned are wanted, got {batch.ids[rows[strangers[0]]]!s}, which was not "
