@@ -119,6 +119,23 @@ def test_predictions_have_ids_names_and_probabilities(company: Company, model: P
             assert row["label"] == ("unknown" if float(before["probability"]) < 0.9 else before["label"])
 
 
+def test_labels_of_classes_that_were_not_learned_are_counted_and_named(
+    company: Company, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder, out = str(company.folder / "first"), str(company.folder / "first.csv")
+    assert run_main(["learn", "--model", folder, *company.files("0"), *SMALL]) == 0
+    predict = ["predict", "--model", folder, *company.files("1"), "--out", out]
+    new = [NAMES[digit] for digit in GRAPH.labels[(company.arrival == 1) & ~company.hidden] if digit > 3]
+    found = answer(capsys, *predict)
+    assert found["not_learned"] == len(new) > 0
+    assert found["not_learned_classes"] == sorted(set(new)) == ["five", "four", "six"]
+    assert run_main(predict) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert f"as predicted; {len(new)} of them name classes that the model has not learned: five, four, six" in said
+    found = answer(capsys, "predict", "--model", folder, *company.files("0"), "--out", out)
+    assert (found["not_learned"], found["not_learned_classes"]) == (0, [])
+
+
 def test_learning_tells_columns_classes_and_changes(company: Company, capsys: pytest.CaptureFixture[str]) -> None:
     folder = str(company.folder / "told")
     assert run_main(["learn", "--model", folder, *company.files("0"), *SMALL]) == 0
@@ -180,7 +197,17 @@ def test_two_models_merge(company: Company, capsys: pytest.CaptureFixture[str]) 
     assert run_main(["learn", "--model", str(sibling), *company.files("1"), "--like", str(base), *SMALL]) == 2
     assert "--like has all settings, got --set too" in capsys.readouterr().err
     assert run_main(["learn", "--model", str(sibling), *company.files("1"), "--like", str(base)]) == 0
+    capsys.readouterr()
     assert run_main(["merge", str(base), str(sibling), "--model", str(both)]) == 0
+    assert re.fullmatch(
+        r"note: chosen: hops .*, by .*; a model that learned both may have chosen otherwise, and the next batch "
+        r"may change it\n",
+        capsys.readouterr().err,
+    )
+    step = answer(capsys, "inspect", str(both))["history"][-1]
+    (other,) = answer(capsys, "inspect", str(sibling))["history"]
+    for name in ("nodes", "labelled", "learned", "held_out"):
+        assert step[name] == other[name] > 0
     assert run_main(["learn", "--model", str(base), *company.files("1")]) == 0
     one, two = (ContinualClassifier.load(folder) for folder in (both, base))
     assert one.classes_.tolist() == two.classes_.tolist()

@@ -72,6 +72,36 @@ def test_other_methods_take_nodes_out_of_what_they_replay_and_say_what_that_mean
     model.partial_fit((graph.adjacency, graph.features), graph.labels, ids=ids)
 
 
+@pytest.mark.parametrize("count", [1, 30])
+def test_replayed_nodes_are_counted_once_however_many_copies_there_are(count: int) -> None:
+    graph = tiny_graph((20, 20, 20))
+    given = (graph.adjacency, graph.features)
+    model = ContinualClassifier("ssm", epochs=1, budget=15, holdout=0, settings={"backbone": {"hidden": 8}})
+    first = np.where(np.arange(60) % 2, -1, graph.labels)
+    for labels in (first, graph.labels):  # nodes of the first batch are neighbours of those of the second
+        model.partial_fit(given, labels, ids=np.arange(60))
+    buffer = model._learned.learner.buffer  # type: ignore[attr-defined]
+    copies = (buffer.ids == node_keys(np.arange(60))[:, None]).sum(axis=1)
+    most = np.argsort(-copies, kind="stable")[:count]
+    assert copies[most].max() > 1  # a node is kept itself and as a neighbour of others
+    said = model.forget(given, most, ids=np.arange(60)).statement
+    if count == 1:
+        assert said.startswith("1 node forgotten; it was kept for replay and is gone; what the weights learned")
+    else:
+        assert said.startswith(
+            f"30 nodes forgotten; {np.count_nonzero(copies[most])} of them were kept for replay and are"
+        )
+
+
+def test_nodes_that_were_not_replayed_are_not_said_to_be() -> None:
+    graph = tiny_graph((20, 20))
+    given = (graph.adjacency, graph.features)
+    model = ContinualClassifier("finetune", epochs=1, holdout=0, settings={"backbone": {"hidden": 8}})
+    model.partial_fit(given, graph.labels, ids=np.arange(40))
+    assert "1 node forgotten; it was not kept" in model.forget(given, [3], ids=np.arange(40)).statement
+    assert "2 nodes forgotten; none of them was kept" in model.forget(given, [4, 5], ids=np.arange(40)).statement
+
+
 def test_nodes_without_ids_are_forgotten_by_batch_and_row() -> None:
     graph = tiny_graph((20, 20))
     pair = (graph.adjacency, graph.features)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from evergraph.estimator.keys import checksums, node_keys, row_keys
+from evergraph.estimator.keys import checksums, fingerprint, node_keys, row_keys
 
 
 @pytest.mark.parametrize("number", [0, 7, -1, 2**53 + 1, 2**63 - 1, -(2**63) + 1])
@@ -23,8 +23,9 @@ def test_an_id_has_one_key_whether_it_is_text_or_a_number() -> None:
     text = np.array([str(number) for number in numbers], dtype=object)
     assert np.array_equal(node_keys(numbers), node_keys(text))
     assert len(set(node_keys(np.array(["7", "07", "7.0", " 7", "x"], dtype=object)))) == 5
-    some, other = np.zeros((100, 2), dtype=np.float32), sparse.csr_array(np.eye(100, dtype=np.float32))
-    assert len({*row_keys(0, some), *row_keys(1, some), *row_keys(0, other)}) == 300
+    zeros, ones = np.zeros((100, 2), dtype=np.float32), sparse.csr_array(np.eye(100, dtype=np.float32))
+    some, other = fingerprint(zeros), fingerprint(ones)
+    assert len({*row_keys(0, some, 100), *row_keys(1, some, 100), *row_keys(0, other, 100)}) == 300
 
 
 def test_checksums_see_every_bit() -> None:

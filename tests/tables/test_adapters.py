@@ -11,7 +11,7 @@ import torch
 from scipy import sparse
 
 from evergraph.errors import ConfigError, DataError
-from evergraph.tables import Batch, Duplicates, FeatureSchema, Table, batch_from_frames, to_batch
+from evergraph.tables import Batch, Duplicates, FeatureSchema, Table, batch_from_arrays, batch_from_frames, to_batch
 from helpers import one_sentence
 
 pandas = pytest.importorskip("pandas")
@@ -195,6 +195,31 @@ def test_two_weights_of_one_pair_of_networkx_are_said() -> None:
     assert not to_batch(graph, weight="weight", directed=True).remarks
 
 
+def test_words_for_no_label_in_a_frame_are_counted_and_real_gaps_are_not() -> None:
+    frame = pandas.DataFrame(
+        {"label": ["NA", "none", "nan", " x ", "x", None, float("nan"), pandas.NA], "a": range(8)}
+    )
+    found = to_batch(frame)
+    assert found.labels.tolist() == [None, None, None, "x", "x", None, None, None]
+    assert found.remarks[:2] == (
+        "the node frame: 3 labels 'NA', 'nan', 'none' are taken as missing; rename a class that is called so",
+        "the node frame: 1 label has spaces around, which are left out: ' x ' is 'x'",
+    )
+
+
+def test_labels_in_memory_have_the_same_remarks_but_other_words_are_names() -> None:
+    pair = (sparse.csr_array((5, 5), dtype=np.float32), np.ones((5, 2)))
+    given = ["NA", "nan", " x ", "x", None]
+    expected = (
+        "y: 1 label 'nan' is taken as missing; rename a class that is called so",
+        "y: 1 label has spaces around, which are left out: ' x ' is 'x'",
+    )
+    for found in (to_batch(pair, given), batch_from_arrays(*pair, np.array(given, dtype=object))):
+        assert found.labels.tolist() == ["NA", None, "x", "x", None]
+        assert found.remarks == expected
+    assert to_batch(pair, np.array([0.0, 1.0, np.nan, -1.0, 1.0])).remarks == ()
+
+
 def test_networkx_takes_the_names_that_frames_have() -> None:
     graph = networkx.Graph()
     graph.add_nodes_from([("a", {"club": "x", "born": 5}), ("b", {"club": "null", "born": 6})])
@@ -206,7 +231,7 @@ def test_networkx_takes_the_names_that_frames_have() -> None:
         assert found.times is not None
         assert found.times.tolist() == [5, 6]
         assert found.adjacency.toarray().tolist() == [[0, 3], [3, 0]]
-        assert "1 labels 'null' are taken as missing" in found.remarks[0]
+        assert "1 label 'null' is taken as missing" in found.remarks[0]
     with pytest.raises(ConfigError, match="label or label_column is wanted, got both; leave one out"):
         to_batch(graph, label="club", label_column="born")
     unknown = to_batch(graph, label_column="topic", label_optional=True)

@@ -194,6 +194,32 @@ def test_words_for_no_label_are_missing_and_said(tmp_path: Path) -> None:
     assert found.remarks[0].startswith("nodes.csv: 2 labels 'NA', 'null' are taken as missing")
 
 
+@pytest.mark.parametrize("word", ["nan", "NaN", "NA", "none"])
+def test_every_word_for_no_label_is_counted_in_a_text_file(tmp_path: Path, word: str) -> None:
+    found = batch(tmp_path, f"id,label,a\n1,{word},1\n2,red,2\n3,{word},2\n4,,2\n", None)
+    assert found.labels.tolist() == [None, "red", None, None]
+    assert found.remarks == (
+        f"nodes.csv: 2 labels {word!r} are taken as missing; rename a class that is called so",
+    )
+
+
+def test_words_for_no_label_among_numbers_are_said(tmp_path: Path) -> None:
+    found = batch(tmp_path, "id,label,a\n1,nan,1\n2,3,2\n3,,2\n", None)
+    assert found.labels.tolist() == [None, "3", None]
+    assert found.remarks[0].startswith("nodes.csv: 1 label 'nan' is taken as missing")
+
+
+def test_labels_that_lose_spaces_are_counted(tmp_path: Path) -> None:
+    nodes = 'id,label,a\n1,red,1\n2,"  red ",2\n3,blue ,2\n4," ",2\n5," NA ",2\n'
+    found = batch(tmp_path, nodes, None)
+    assert found.labels.tolist() == ["red", "red", "blue", None, None]
+    assert found.remarks == (
+        "nodes.csv: 1 label 'NA' is taken as missing; rename a class that is called so",
+        "nodes.csv: 2 labels have spaces around, which are left out: '  red ' is 'red'",
+    )
+    assert batch(tmp_path, "id,label,a\n1,red,1\n", None).remarks == ()
+
+
 def test_a_label_column_that_is_not_there_is_said(tmp_path: Path) -> None:
     found = batch(tmp_path, label_column="tpoic", label_optional=True)
     assert found.remarks[0] == "nodes.csv has no column 'tpoic', so no label is compared"

@@ -203,6 +203,8 @@ nodes: integer: Nodes that were predicted.
 unknown: integer: Nodes without an answer.
 labelled: integer: Nodes that have a label in the file.
 right: integer: Labelled nodes that are predicted right.
+not_learned: integer: Labelled nodes whose label names a class that the model has not learned.
+not_learned_classes: list of text: These classes.
 remarks: list of text: What the person must know.
 out: path or null: The file that was written.
 """),

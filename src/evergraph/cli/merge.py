@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from evergraph.cli.batch_files import ModelFolderOption
-from evergraph.cli.console import STDOUT, print_json
+from evergraph.cli.console import STDOUT, note, print_json
 from evergraph.cli.model_printing import facts
 from evergraph.cli.options import AsJson, Plugins
 from evergraph.errors import ConfigError
@@ -21,7 +21,7 @@ def merge_command(
     plugin: Plugins = None,
     as_json: AsJson = False,
 ) -> None:
-    """Make one model of two that keep sums: it is what one that learned both would be."""
+    """Make one model of two that keep sums: the sums are those of one that learned both, hops and λ may differ."""
     from evergraph.estimator.classifier import ContinualClassifier
     from evergraph.models import locked_model
 
@@ -34,4 +34,11 @@ def merge_command(
     if as_json:
         print_json({"model": str(model), **facts(classifier)})
         return
+    if classifier.choices_:
+        from evergraph.report.terminal import chosen_text
+
+        note(
+            f"chosen: {chosen_text(classifier.choices_)}; a model that learned both may have chosen otherwise, and "
+            "the next batch may change it"
+        )
     STDOUT.print(f"{model}: {classifier}", markup=False, highlight=False, soft_wrap=True)

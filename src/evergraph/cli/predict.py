@@ -1,6 +1,7 @@
 """evergraph predict: the class of every node, as CSV or JSON."""
 
 import csv
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -36,6 +37,8 @@ if TYPE_CHECKING:
 EXAMPLE = "Example: evergraph predict --model model --edges edges.csv --nodes nodes.csv --out predictions.csv"
 AT_ONCE = 16_384
 """Rows that are made together."""
+SHOWN = 12
+"""Classes that are named."""
 FIELDS = ("id", "label", "probability", "margin")
 
 
@@ -76,12 +79,14 @@ def predict_command(
         answers = classifier.answers(batch, unknown)
     if out is not None:
         write_output(out, lambda path: _write_csv(path, batch, answers))
-    labelled, right = _compared(classifier, batch, answers)
+    labelled, right, strange = _compared(classifier, batch, answers)
     summary = {
         "nodes": batch.n_nodes,
         "unknown": int(np.sum(answers.unknown)),
         "labelled": labelled,
         "right": right,
+        "not_learned": strange.total(),
+        "not_learned_classes": sorted(strange),
         "remarks": list(answers.remarks),
         "out": None if out is None else str(out),
     }
@@ -97,6 +102,9 @@ def predict_command(
     told += f", {summary['unknown']:,} unknown" if summary["unknown"] else ""
     if labelled:
         told += f"; {right / labelled:.1%} of {labelled:,} labels in the file are as predicted"
+    if strange:
+        names = "names a class" if strange.total() == 1 else "name classes"
+        told += f"; {strange.total():,} of them {names} that the model has not learned: {_some(sorted(strange))}"
     STDOUT.print(told, highlight=False, soft_wrap=True, markup=False)
 
 
@@ -114,15 +122,25 @@ def _blocks(batch: "Batch") -> Iterator[slice]:
     return (slice(start, start + AT_ONCE) for start in range(0, batch.n_nodes, AT_ONCE))
 
 
-def _compared(classifier: "ContinualClassifier", batch: "Batch", answers: "Answer") -> tuple[int, int]:
-    """How many nodes have a label, and of how many it is the predicted one."""
+def _compared(
+    classifier: "ContinualClassifier", batch: "Batch", answers: "Answer"
+) -> tuple[int, int, Counter[str]]:
+    """How many nodes have a label, of how many it is the predicted one, and labels that name no learned class."""
     labelled = right = 0
+    strange: Counter[str] = Counter()
+    known = {None, *classifier.classes_.tolist()}
     for here in _blocks(batch):
         truth = classifier.spelled(batch.labels[here])
         labelled += sum(label is not None for label in truth)
         found = answers.names[answers.places[here]].astype(object)
         right += int(((found == truth) & ~answers.unknown[here]).sum())
-    return labelled, right
+        strange.update(str(label) for label in truth if label not in known)
+    return labelled, right, strange
+
+
+def _some(names: list[str]) -> str:
+    more = f" and {len(names) - SHOWN:,} more" if len(names) > SHOWN else ""
+    return ", ".join(names[:SHOWN]) + more
 
 
 def _shown(batch: "Batch", answers: "Answer") -> list[dict[str, Any]]:

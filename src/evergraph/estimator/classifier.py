@@ -157,7 +157,8 @@ class ContinualClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
         Methods that keep sums do so exactly: no row was kept, so the graph must be given as it was when the nodes
         were learned; a checksum of each learned node makes sure of that. Other methods take the nodes out of what
-        they replay. batch: for graphs without ids, which batch (from 0) the row numbers are of.
+        they replay. batch: for graphs without ids, which batch (from 0) the row numbers are of; the batches of a
+        merged classifier follow those before.
         """
         given = to_batch(graph, **options)
         if given.named == (batch is not None):
@@ -175,7 +176,8 @@ class ContinualClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Learn what another classifier has learned: the same sums as one that saw both.
 
         For methods that keep sums, with the same settings, random_state and schema: begin one of them as the
-        `sibling` of the other. No node may be in both.
+        `sibling` of the other. No node may be in both. Batch k of the other is batch `n_batches_` + k here. What a
+        method chooses by its data (`choices_`) may differ from what one that saw both has chosen.
         """
         if not isinstance(other, ContinualClassifier):
             raise ConfigError(f"another ContinualClassifier is wanted, got {type(other).__name__} instead")

@@ -1,5 +1,6 @@
 """Keys of nodes and checksums of what was learned of them: 64 bits each, nothing can be read back from them."""
 
+from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any
 
@@ -28,17 +29,34 @@ def _text_key(text: str) -> int:
     return int.from_bytes(blake2b(text.encode(), digest_size=8).digest(), "little", signed=True)
 
 
-def row_keys(batch: int, features: Features) -> NDArray[np.int64]:
-    """Keys of nodes without ids: which batch they came in, its features, and their rows there.
+@dataclass(frozen=True)
+class Origin:
+    """A batch as the keys of its nodes without ids have it.
 
-    The features tell the batches of two models apart, which are both called 0, 1 and so on.
+    number: in the model that learned it; features: their fingerprint, None where ids name the nodes or where an
+    earlier version has learned the batch.
     """
+
+    number: int
+    features: str | None = None
+
+
+def fingerprint(features: Features) -> str:
+    """A checksum of all features of a batch."""
     content = blake2b(digest_size=8)
     sparse_parts = [] if isinstance(features, np.ndarray) else [features.data, features.indices, features.indptr]
     for part in sparse_parts or [features]:
         content.update(np.ascontiguousarray(part).data)
-    came_in = np.uint64(batch + 1) * SALT ^ np.frombuffer(content.digest(), dtype="<u8")[0]
-    return mixed(mixed(np.arange(features.shape[0], dtype=np.uint64)) ^ came_in).view(np.int64)
+    return content.hexdigest()
+
+
+def row_keys(batch: int, features: str, count: int) -> NDArray[np.int64]:
+    """Keys of nodes without ids: which batch they came in, the fingerprint of its features, and their rows there.
+
+    The features tell the batches of two models apart, which are both called 0, 1 and so on.
+    """
+    came_in = np.uint64(batch + 1) * SALT ^ np.frombuffer(bytes.fromhex(features), dtype="<u8")[0]
+    return mixed(mixed(np.arange(count, dtype=np.uint64)) ^ came_in).view(np.int64)
 
 
 def chances(keys: NDArray[np.int64], seed: int) -> NDArray[np.float64]:

@@ -11,12 +11,12 @@ from evergraph.data.graph import GlobalIds, Graph, LocalIds
 from evergraph.data.on_disk import as_arrays, is_on_disk
 from evergraph.data.preprocess import preprocess
 from evergraph.data.stream import HIDDEN, TaskView
-from evergraph.errors import DataError
+from evergraph.errors import ConfigError, DataError
 from evergraph.estimator.calibration import probabilities
 from evergraph.estimator.doubts import unlike_before
 from evergraph.estimator.held_out import HeldOut
 from evergraph.estimator.history import Step
-from evergraph.estimator.keys import checksums
+from evergraph.estimator.keys import Origin, checksums
 from evergraph.estimator.ledger import Ledger
 from evergraph.estimator.names import Label, check_names
 from evergraph.estimator.prepared import Prepared, n_inputs, with_constant
@@ -33,14 +33,17 @@ UNTRAINED_TEMPERATURE = 0.1
 
 @dataclass
 class Learned:
-    """returns: whether classes may come back; not in classifiers that were saved by earlier versions."""
+    """returns: whether classes may come back; not in classifiers that were saved by earlier versions.
+
+    origins: of each batch, in the order of its number; those of a merged classifier follow.
+    """
 
     config: RunConfig
     schema: FeatureSchema
     learner: Learner
     answers: Answers
     classes: list[Label] = field(default_factory=list)
-    batches: int = 0
+    origins: list[Origin] = field(default_factory=list)
     ledger: Ledger = field(default_factory=Ledger)
     held_out: HeldOut = field(default_factory=HeldOut)
     temperature: float | None = None
@@ -61,6 +64,19 @@ class Learned:
             graph = as_arrays(graph)
         remarks = (*remarks, *unlike_before(batch, self.history))
         return Prepared(batch, graph, self.batches if came_in is None else came_in, (*batch.remarks, *remarks))
+
+    @property
+    def batches(self) -> int:
+        """How many were learned."""
+        return len(self.origins)
+
+    def origin(self, batch: int) -> Origin:
+        """A batch by its number; ConfigError for one that there is not."""
+        if isinstance(batch, bool) or not isinstance(batch, int | np.integer) or not 0 <= batch < self.batches:
+            raise ConfigError(
+                f"the number of one of the {self.batches} batches, from 0, is wanted, got batch={batch!r}"
+            )
+        return self.origins[batch]
 
     def view(self, prepared: Prepared, rows: NDArray[np.int64], labels: NDArray[np.int64]) -> TaskView:
         shown = prepared.graph.labels.copy()

@@ -7,6 +7,7 @@ import numpy as np
 from evergraph.estimator.doubts import doubts, weighted
 from evergraph.estimator.held_out import degrees_of
 from evergraph.estimator.history import Step
+from evergraph.estimator.keys import Origin
 from evergraph.estimator.learned import Learned
 from evergraph.estimator.measuring import close_step
 from evergraph.estimator.plan import Plan, planned
@@ -30,7 +31,7 @@ def learn(learned: Learned, batch: Batch, watch: Watch) -> None:
     learned.held_out.add(prepared.keys[plan.aside], plan.aside_labels, degrees, inputs)
     learned.held_out.refresh(learned.learner, prepared.graph, prepared.keys)
     old, learned.classes = len(learned.classes), plan.classes
-    learned.batches += 1
+    learned.origins.append(Origin(prepared.came_in, prepared.fingerprint))
     returning = np.unique(plan.labels[plan.labels < old]).tolist()
     step = Step(
         kind="learn",

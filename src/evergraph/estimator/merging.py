@@ -1,6 +1,7 @@
 """One step of a classifier: learn what another one has learned."""
 
 import time
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,10 +46,25 @@ def merge(learned: Learned, other: Learned) -> None:
     again = tuple(name for name in other.classes if name in learned.classes)
     new = tuple(classes[len(learned.classes) :])
     learned.classes = classes
-    learned.batches += other.batches
-    count = len(other.ledger)
-    step = Step(kind="merge", nodes=count, learned=count, new_classes=new, returning_classes=again)
+    learned.origins += other.origins
+    step = Step(kind="merge", new_classes=new, returning_classes=again, **_sums(other))
     close_step(learned, step, None, begun, None)
+
+
+def _sums(other: Learned) -> dict[str, Any]:
+    """What a step says of the nodes and edges of a classifier: the sums of its batches, without forgotten nodes."""
+    steps = [step for step in other.history if step.kind != "forget"]
+    count, aside, known = len(other.ledger), len(other.held_out), sum(step.known for step in steps)
+    return {
+        "nodes": max(sum(step.nodes for step in steps), count + aside),
+        "labelled": count + aside + known,
+        "learned": count,
+        "held_out": aside,
+        "known": known,
+        "edges": sum(step.edges for step in steps),
+        "weighted": any(step.weighted for step in steps),
+        "directed": any(step.directed for step in steps),
+    }
 
 
 def _keys(learned: Learned) -> NDArray[np.int64]:

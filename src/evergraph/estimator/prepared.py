@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from evergraph.data.graph import Features, Graph
-from evergraph.estimator.keys import node_keys, row_keys
+from evergraph.estimator.keys import fingerprint, node_keys, row_keys
 from evergraph.tables import Batch, FeatureSchema
 
 
@@ -26,8 +26,16 @@ class Prepared:
         """A key for each node; a prediction does without."""
         if self.batch.named:
             return node_keys(self.batch.ids)
+        assert self.fingerprint is not None
+        return row_keys(self.came_in, self.fingerprint, self.batch.n_nodes)
+
+    @cached_property
+    def fingerprint(self) -> str | None:
+        """Of the features of nodes without ids; None where ids name them."""
+        if self.batch.named:
+            return None
         assert self.graph.features is not None
-        return row_keys(self.came_in, self.graph.features)
+        return fingerprint(self.graph.features)
 
 
 def n_inputs(schema: FeatureSchema) -> int:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from torch import Tensor
 from evergraph.config import Settings, validated
 from evergraph.errors import ConfigError, StoreError
 from evergraph.estimator.history import Step
+from evergraph.estimator.keys import Origin
 from evergraph.estimator.learned import Learned
 from evergraph.estimator.prepared import n_inputs
 from evergraph.estimator.settings import Answers
@@ -25,6 +27,13 @@ KIND = "classifier"
 """What a model folder says it holds."""
 NOT_AS_SAVED = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, MemoryError, RuntimeError)
 """What learners raise for settings or tensors that none of them has written."""
+
+
+class StoredOrigin(Settings):
+    """An Origin."""
+
+    number: int = Field(ge=0, lt=2**32)
+    features: str | None = Field(None, pattern="^[0-9a-f]{16}$")
 
 
 class About(Settings):
@@ -45,6 +54,7 @@ class About(Settings):
     below: float = Field(0.0, ge=0, le=1)
     returns: bool = False
     history: tuple[Step, ...] = ()
+    origins: tuple[StoredOrigin, ...] = ()
 
 
 def checked_about(model: Model, path: Path) -> About:
@@ -58,6 +68,7 @@ def checked_about(model: Model, path: Path) -> About:
         or (about.n_tasks == 0) != (not about.classes)
         or len(set(about.classes)) < len(about.classes)
         or (bool(about.n_tasks) and model.version > 2 and not about.features)
+        or len(about.origins) not in (0, about.n_tasks)
     ):
         raise StoreError(
             f"the folder of a saved classifier is wanted, got {path} instead, which holds another model"
@@ -100,6 +111,7 @@ def manifest_of(learned: Learned) -> dict[str, Any]:
         "temperature": learned.temperature,
         "below": learned.below,
         "returns": learned.returns,
+        "origins": [asdict(origin) for origin in learned.origins],
         "history": [step.model_dump(mode="json") for step in learned.history],
     }
 
@@ -122,7 +134,7 @@ def learned_of(model: Model, about: About, config: RunConfig, answers: Answers) 
         make_learner(config, about.n_features),
         answers,
         classes=list(about.classes),
-        batches=about.n_tasks,
+        origins=_origins(about),
         temperature=about.temperature,
         below=about.below,
         returns=about.returns,
@@ -136,6 +148,12 @@ def learned_of(model: Model, about: About, config: RunConfig, answers: Answers) 
         learned.held_out.load_arrays(_part(model.tensors, "held_out"))
     learned.check_outputs()
     return learned
+
+
+def _origins(about: About) -> list[Origin]:
+    """Earlier versions stored the number of batches only."""
+    stored = [Origin(origin.number, origin.features) for origin in about.origins]
+    return stored or [Origin(number) for number in range(about.n_tasks)]
 
 
 def arguments_of(about: About, config: RunConfig) -> dict[str, Any]:

@@ -35,7 +35,8 @@ class Kept(Protocol):
 class Droppable(Protocol):
     """What is kept node by node, so that a node can be taken out of it."""
 
-    def drop(self, ids: NDArray[np.int64]) -> int: ...
+    def drop(self, ids: NDArray[np.int64]) -> int:
+        """Remove nodes; how many different ones there were, however many copies of each."""
 
 
 class Learner(ABC):

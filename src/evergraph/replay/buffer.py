@@ -70,15 +70,16 @@ class ReplayBuffer:
         self._cut(self.graph, np.flatnonzero(stays))
 
     def drop(self, ids: NDArray[np.int64]) -> int:
-        """Remove nodes by their node_ids, chosen ones and neighbours, and say how many there were."""
+        """Remove nodes by their node_ids, chosen ones and neighbours, and say how many there were, each once."""
         if self.graph is None or self.ids is None:
             return 0
         stays = ~np.isin(self.ids, ids)
+        gone = np.unique(self.ids[~stays])
         if self.in_loss[stays].any():
             self._cut(self.graph, np.flatnonzero(stays))
         else:
             self.graph, self.in_loss, self.ranks, self.ids = None, self.in_loss[:0], None, None
-        return int((~stays).sum())
+        return len(gone)
 
     def _cut(self, graph: Graph, kept: NDArray[np.int64]) -> None:
         cut = graph.subgraph(kept)

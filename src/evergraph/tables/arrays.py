@@ -9,7 +9,7 @@ from evergraph.matrices import checked_adjacency, checked_features
 from evergraph.tables.batch import Batch
 from evergraph.tables.edges import tidied
 from evergraph.tables.ids import checked_ids
-from evergraph.tables.labels import Labels, labels_of
+from evergraph.tables.labels import Labels, labels_of, remarks_of
 from evergraph.tables.roles import ID, TIME
 from evergraph.tables.table import Table
 from evergraph.tables.times import time_values
@@ -43,6 +43,7 @@ def batch_from_arrays(
         remarks = (DIRECTIONS, *remarks)
     if not weighted and np.any(matrix.data != 1):
         remarks = (WEIGHTS.format("weighted=True"), *remarks)
+    said = () if labels is None else remarks_of(labels)
     return Batch(
         ids=names,
         labels=np.full(n_nodes, None, dtype=object) if labels is None else labels_of(labels, n_nodes),
@@ -50,7 +51,7 @@ def batch_from_arrays(
         attributes=None if features is None else checked_features(features, n_nodes),
         times=None if times is None else _times(times, n_nodes),
         directed=directed,
-        remarks=remarks,
+        remarks=(*said, *remarks),
         named=ids is not None,
     )
 

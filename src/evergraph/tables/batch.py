@@ -13,7 +13,7 @@ from evergraph.errors import DataError
 from evergraph.matrices import Features
 from evergraph.tables.edges import Duplicates, edge_adjacency
 from evergraph.tables.ids import checked_ids, comparable, rows_of
-from evergraph.tables.labels import Labels, gaps_by_name, label_values, labels_of
+from evergraph.tables.labels import Labels, label_remarks, label_values, labels_of, remarks_of
 from evergraph.tables.reading import read_table
 from evergraph.tables.roles import ID, LABEL, NO_NODES, SOURCE, TARGET, TIME, left_out_columns, present_column
 from evergraph.tables.table import Table
@@ -73,7 +73,8 @@ class Batch:
 
     def with_labels(self, labels: Labels) -> "Batch":
         """The same nodes with these labels, one for each; None, NaN, "" and -1 are missing ones."""
-        return replace(self, labels=labels_of(labels, self.n_nodes))
+        given = labels_of(labels, self.n_nodes)
+        return replace(self, labels=given, remarks=(*self.remarks, *remarks_of(labels)))
 
 
 def read_batch(
@@ -144,7 +145,7 @@ def batch_from_tables(
     names = [name for name in nodes.columns if name not in left_out]
     labels = np.full(len(ids), None, dtype=object) if label_column is None else label_values(nodes, label_column)
     times = None if time_column is None else time_values(nodes, time_column)
-    said = () if label_column is None else gaps_by_name(nodes, label_column)
+    said = () if label_column is None else label_remarks(nodes, label_column)
     if asked is not None and label_column is None:
         said = (f"{nodes.name} has no column {asked!r}, so no label is compared",)
     adjacency, remarks = edge_adjacency(

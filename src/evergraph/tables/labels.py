@@ -1,5 +1,6 @@
 """Labels by the person's own names: text or whole numbers, None where one is missing."""
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any, TypeAlias
 
@@ -13,8 +14,10 @@ from evergraph.tables.values import MISSING, MISSING_NUMBERS, array_of, is_missi
 Labels: TypeAlias = ArrayLike | Sequence[object]
 """One label for each node, by any names."""
 WANTED = "a name or a whole number that is not negative"
-NO_NAMES = (MISSING_NUMBERS - MISSING) | {"none", "#N/A", "<NA>"}
-"""Words that programs write where a label is missing."""
+NO_NAMES = (MISSING_NUMBERS - {""}) | {"none", "#N/A", "<NA>"}
+"""Words that programs write where a label is missing, in tables."""
+NO_NAMES_IN_MEMORY = MISSING - {""}
+"""The same for labels in memory, where all other words are names."""
 
 
 def label_values(table: Table, name: str) -> NDArray[np.object_]:
@@ -39,7 +42,7 @@ def labels_of(given: Labels, n_nodes: int) -> NDArray[np.object_]:
     """Labels in memory: a list, an array, a tensor or a pandas column; None, NaN, "" and -1 are missing ones."""
     given = array_of(given) if hasattr(given, "detach") else given
     shape = given.shape if isinstance(given, np.ndarray) else None
-    values = given.tolist() if isinstance(given, np.ndarray) else list(given)  # type: ignore[arg-type]
+    values = _listed(given)
     if (shape is not None and shape != (n_nodes,)) or len(values) != n_nodes:
         came = len(values) if shape is None else f"shape {shape}"
         raise DataError(f"there must be one label for each of the {n_nodes} nodes, got {came} instead")
@@ -62,13 +65,36 @@ def labels_of(given: Labels, n_nodes: int) -> NDArray[np.object_]:
 _REFUSED = object()
 
 
-def gaps_by_name(table: Table, name: str) -> tuple[str, ...]:
-    """A remark on words such as NA in a column of labels, which are taken as missing."""
-    found = [value.strip() for value in table.column(name).tolist() if _is_no_name(value)]
-    if not found:
+def label_remarks(table: Table, name: str) -> tuple[str, ...]:
+    """Remarks on a column of labels: words such as NA, which are taken as missing, and spaces around names."""
+    return _remarks(table.name, table.column(name).tolist(), NO_NAMES)
+
+
+def remarks_of(given: Labels) -> tuple[str, ...]:
+    """The same remarks on labels in memory."""
+    if hasattr(given, "detach") or (isinstance(given, np.ndarray) and given.dtype.kind not in "OUT"):
         return ()
-    words = ", ".join(map(repr, sorted(set(found))))
-    return (f"{table.name}: {len(found):,} labels {words} are taken as missing; rename a class that is called so",)
+    return _remarks("y", _listed(given), NO_NAMES_IN_MEMORY)
+
+
+def _remarks(where: str, values: list[Any], no_names: frozenset[str]) -> tuple[str, ...]:
+    text = [value for value in values if isinstance(value, str)]
+    gaps = Counter(word for value in text if (word := value.strip()) in no_names)
+    wider = [value for value in text if value != value.strip() and value.strip() not in {*no_names, ""}]
+    found = []
+    if gaps:
+        words, are = ", ".join(map(repr, sorted(gaps))), "label {} is" if gaps.total() == 1 else "labels {} are"
+        found.append(
+            f"{where}: {gaps.total():,} {are.format(words)} taken as missing; rename a class that is called so"
+        )
+    if wider:
+        first, these = wider[0], "1 label has" if len(wider) == 1 else f"{len(wider):,} labels have"
+        found.append(f"{where}: {these} spaces around, which are left out: {first!r} is {first.strip()!r}")
+    return tuple(found)
+
+
+def _listed(given: Labels) -> list[Any]:
+    return given.tolist() if isinstance(given, np.ndarray) else list(given)  # type: ignore[arg-type]
 
 
 def _is_no_name(value: object) -> bool:
