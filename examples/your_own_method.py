@@ -140,7 +140,7 @@ with tempfile.TemporaryDirectory() as folder:
             }
             result = run(RunConfig.from_values(values), folder)
             rows.append({**asdict(candidate(result)), "test": summarise(result.record).aa_global})
-runs = pd.DataFrame(rows).drop(columns="run_dir")
+runs = pd.DataFrame(rows).drop(columns=["run_dir", "remarks"])
 
 table = pd.DataFrame(
     {
