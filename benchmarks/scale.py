@@ -1,6 +1,7 @@
 """Graphs of 10^5 to 10^9 entries through the commands: time and peak memory of every step, and how both grow.
 
-    python benchmarks/scale.py [--entries 1e5 1e6 1e7] [--memory 55MB 500MB 4GB] [--in-memory 1e7] [--folder F]
+    python benchmarks/scale.py [--entries 1e5 1e6 1e7] [--memory 55MB 500MB 4GB] [--in-memory 1e7] [--width 1024]
+                               [--folder F] [--json FILE]
     python benchmarks/scale.py --markdown docs/PERFORMANCE.md [--plot FILE]
 
 A graph has 50 entries a node, 64 features and 40 classes (`generated.py`), in Parquet tables. The steps:
@@ -18,10 +19,10 @@ A graph has 50 entries a node, 64 features and 40 classes (`generated.py`), in P
 - epoch, grand of tasks, hps of tasks: of the training nodes of every task, without a buffer, added up
 
 `--memory` is one size, or one for each of --entries: an exponent over several sizes wants a budget that grows with
-the graph. What it does not allow is read from disk in blocks. Memory is what the process of a command has besides
-pages of mapped files (RssAnon), by samples, with that of the program itself. The exponents are the slopes of the
-lines through the logarithms of entries and seconds of the processor, and of entries and bytes, from 10^6 entries
-on.
+the graph. What it does not allow is read from disk in blocks. `--width` is that of the random map of `analytic`.
+Memory is what the process of a command has besides pages of mapped files (RssAnon), by samples, with that of the
+program itself. The exponents are the slopes of the lines through the logarithms of entries and seconds of the
+processor, and of entries and bytes, from 10^6 entries on.
 
 Figures are added to the JSON file step by step, and the same command goes on after an interruption.
 `--markdown` writes the table between markers of a page.
@@ -41,7 +42,7 @@ import numpy as np
 from generated import write_tables
 from measuring import FIGURES, Measured, command, write
 
-DEGREE, FEATURES, CLASSES = 50, 64, 40
+DEGREE, FEATURES, CLASSES, WIDTH = 50, 64, 40, 2048
 FROM = 1e6
 """Entries from which on exponents are fitted: below, what is done once for any graph weighs too much."""
 BEGIN, END = "<!-- begin scale -->", "<!-- end scale -->"
@@ -84,6 +85,7 @@ def measure(entries: int, memory: str, folder: Path, arguments: argparse.Namespa
     """All steps on one graph; `folder` is left with the graph folder alone."""
     nodes = max(entries // DEGREE // CLASSES, 25) * CLASSES
     measured = Measured(arguments.json, entries, nodes, memory)
+    measured.graph["width"] = arguments.width
     model, budget = folder / "model", ["--memory", memory]
     graph = make_graph(folder, lambda: write_tables(folder, nodes, entries // 2, FEATURES, CLASSES), measured)
     measured.graph["asked"] = entries
@@ -91,6 +93,7 @@ def measure(entries: int, memory: str, folder: Path, arguments: argparse.Namespa
     dataset, nodes_of = ["--dataset", f"{graph}/"], ["--model", str(model), "--nodes", f"{graph}/"]
     scratch, out = ["--scratch", str(folder), "--json"], ["--resume", "--out", str(folder / "runs")]
     part = ["--graph", str(graph), *budget, "--scratch", str(folder)]
+    width = ["--set", f"method.width={arguments.width}"]
     run_dir = folder / "run-dir"
 
     def of_analytic(said: dict[str, Any], figures: dict[str, Any]) -> None:
@@ -105,16 +108,16 @@ def measure(entries: int, memory: str, folder: Path, arguments: argparse.Namespa
         measured.graph["right"] = said["right"] / said["labelled"]
 
     measured.script(PARTS, "load", *part)
-    words = ["run", *dataset, "--method", "analytic", "--protocol", "whole-graph", *budget, *scratch, *out]
+    words = ["run", *dataset, "--method", "analytic", "--protocol", "whole-graph", *budget, *scratch, *out, *width]
     measured.step("run", *words, then=of_analytic, peak_file=folder / "run.peak")
     if run_dir.exists():
         measured.script(PARTS, "test", *part, "--run", run_dir.read_text())
     if "learn" not in measured.graph["steps"]:  # one that was stored and not measured knows all nodes already
         shutil.rmtree(model, ignore_errors=True)
-    measured.step("learn", "learn", *nodes_of, *budget, *scratch)
+    measured.step("learn", "learn", *nodes_of, *budget, *scratch, *width)
     if "predict" not in measured.graph["steps"]:
         if not model.exists():
-            command(["-m", "evergraph", "learn", *nodes_of, *budget, *scratch])
+            command(["-m", "evergraph", "learn", *nodes_of, *budget, *scratch, *width])
         words = ["predict", *nodes_of, "--out", str(folder / "predicted.csv"), *budget, *scratch]
         measured.step("predict", *words, then=of_predict)
     words = ["score", *dataset, "--score", "hps", "--out", str(folder / "score.parquet"), "--json"]
@@ -153,9 +156,9 @@ def _entries(graph: dict[str, Any]) -> float:
 def markdown(graphs: list[dict[str, Any]]) -> str:
     """The machine, the command, and a table with a row a step: seconds of the processor (of the clock), memory."""
     lines, sizes = [], " ".join(_short(graph.get("asked", _entries(graph))) for graph in graphs)
-    words = (
-        f"`python benchmarks/scale.py --entries {sizes} --memory {' '.join(graph['memory'] for graph in graphs)}`"
-    )
+    memory = " ".join(graph["memory"] for graph in graphs)
+    widths = " and ".join(sorted({str(graph.get("width", WIDTH)) for graph in graphs}))
+    words = f"`python benchmarks/scale.py --entries {sizes} --memory {memory} --width {widths}`"
     for one in {json.dumps(graph.get("machine")): graph.get("machine") for graph in graphs}.values():
         if one is not None:
             lines.append(
@@ -225,6 +228,7 @@ def main() -> None:
     parser.add_argument("--entries", type=float, nargs="+", default=[1e5, 1e6, 1e7])
     parser.add_argument("--memory", nargs="+", default=["2GB"], help="one, or one for each graph")
     parser.add_argument("--in-memory", type=float, default=1e7, help="most entries of graphs for FTF-ER")
+    parser.add_argument("--width", type=int, default=WIDTH, help="method.width of analytic")
     parser.add_argument("--folder", type=Path, default=Path("scale"), help="for graphs, which stay there")
     parser.add_argument("--json", type=Path, default=Path("scale.json"))
     parser.add_argument("--markdown", type=Path, help="write the table of the JSON file into this page instead")
