@@ -4,6 +4,7 @@ from copy import deepcopy
 
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 
 from evergraph import ContinualClassifier
 from evergraph.errors import DataError
@@ -49,6 +50,18 @@ def test_nodes_that_were_learned_before_are_context(grown: ContinualClassifier) 
     step = known.partial_fit(parts[1].with_labels(labels)).history_[-1]
     assert step.known == parts[0].labelled.sum()
     assert step.learned + step.held_out == parts[1].labelled.sum()
+
+
+@pytest.mark.parametrize("method", ["analytic", "analytic-small", "ncm", "slda"])
+def test_checksums_are_those_of_what_is_taken_in_again(method: str) -> None:
+    model = ContinualClassifier(**{**FAST, "method": method, "holdout": 0.0})
+    for part in months():
+        model.partial_fit(part)
+        learned = model._learned
+        prepared = learned.prepare(part)
+        rows = np.flatnonzero(part.labelled)
+        place = learned.ledger.find(prepared.keys[rows])
+        assert_array_equal(learned.ledger.checks[place], learned.checks(prepared.graph, rows))
 
 
 def test_another_label_for_a_learned_node_is_refused(grown: ContinualClassifier) -> None:

@@ -1,5 +1,7 @@
 """Gram matrices: bytes, floats and the plain product have the same bits; a wrong product of bytes is noticed."""
 
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 from typing import Any
@@ -70,6 +72,48 @@ def test_a_wrong_product_of_bytes_is_not_used(monkeypatch: pytest.MonkeyPatch) -
     codes, total = codes_of(20, 12, 0), np.zeros(78, dtype=np.int64)
     gram._add(total, gram._by_bytes(codes), 1)
     np.testing.assert_array_equal(total, lower(codes))
+
+
+@pytest.mark.parametrize("way", [gram._class_sums_by_bytes, gram._class_sums_by_floats])
+@given(rows=st.integers(0, 40), classes=st.integers(1, 20), seed=st.integers(0, 99), most=st.sampled_from([5, 50]))
+def test_class_sums_are_the_plain_ones(
+    way: Callable[..., Any], rows: int, classes: int, seed: int, most: int
+) -> None:
+    codes, labels = codes_of(rows, 12, seed), np.random.default_rng(seed).integers(0, classes, rows)
+    wanted, total = np.zeros((classes, 12), dtype=np.int64), np.zeros((classes, 12), dtype=np.int64)
+    np.add.at(wanted, labels, codes)
+    with pytest.MonkeyPatch.context() as patch:
+        for name, size in {**SIZES, "MOST_CLASSES": most}.items():
+            patch.setattr(gram, name, size)
+        for present, sums in way(codes, labels):
+            total[present] += sums.astype(np.int64)
+    np.testing.assert_array_equal(total, wanted)
+
+
+@pytest.mark.parametrize("faster", [True, False])
+def test_every_map_has_class_sums_of_its_own(faster: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gram, "_bytes_are_faster", lambda: faster)
+    codes, labels = np.stack([codes_of(30, gram.PANEL, seed) for seed in range(3)]), np.arange(30) % 4
+    totals = np.zeros((3, 4, gram.PANEL), dtype=np.int64)
+    gram.add_class_sums(totals, codes, labels)
+    np.testing.assert_array_equal(totals, [[rows[c::4].sum(0, dtype=int) for c in range(4)] for rows in codes])
+
+
+def test_a_wrong_class_sum_of_bytes_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    right = gram._product_of_bytes
+    monkeypatch.setattr(gram, "_product_of_bytes", lambda *factors: right(*factors) + 1)
+    codes, labels = codes_of(20, 12, 0), np.arange(20) % 2
+    ((_, sums),) = gram._class_sums_by_bytes(codes, labels)
+    np.testing.assert_array_equal(sums, [codes[c::2].sum(0, dtype=int) for c in range(2)])
+
+
+def test_the_first_sums_of_a_process_do_not_wait_for_themselves() -> None:
+    script = (
+        "import numpy as np; from evergraph.methods import gram;"
+        "gram.add_class_sums(np.zeros((1, 2, 256), int), np.ones((1, 2, 256), np.uint8), np.arange(2));"
+        "gram.add_grams([np.zeros(gram.ends(256)[-1], int)], np.ones((1, 2, 256), np.uint8))"
+    )
+    subprocess.run([sys.executable, "-c", script], check=True, timeout=60)
 
 
 def test_without_the_product_of_bytes_floats_do_it(monkeypatch: pytest.MonkeyPatch) -> None:

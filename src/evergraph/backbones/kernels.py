@@ -6,15 +6,12 @@ of its own, as LLVM cannot know that no array overlaps another. Loops are free o
 mispredicted every other time and costs more than the work that it saves.
 """
 
-from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any
 
-import numba
 import numpy as np
 
-from evergraph import splitmix
-
-Function = TypeVar("Function", bound=Callable[..., Any])
+from evergraph import jit, splitmix
+from evergraph.jit import Function
 
 f32, i64, u64 = np.float32, np.int64, np.uint64
 ZERO, ONE = f32(0), f32(1)
@@ -33,20 +30,8 @@ GOLDEN, MIX_1, MIX_2 = u64(splitmix.GOLDEN), u64(splitmix.MIX_1), u64(splitmix.M
 
 
 def compiled(function: Function) -> Function:
-    """Compile at the first call and keep the code on disk, if there is a folder for it.
-
-    Sums may be reordered for the vector unit; NaN and infinity keep their meaning.
-    """
-    options: dict[str, Any] = {
-        "nogil": True,
-        "error_model": "numpy",
-        "fastmath": {"reassoc", "nsz", "contract", "arcp"},
-    }
-    try:
-        result: Any = numba.njit(function, cache=True, **options)
-    except RuntimeError:  # neither the folder of this file nor that of the user's caches can be written
-        result = numba.njit(function, **options)
-    return result  # type: ignore[no-any-return]
+    """Sums may be reordered for the vector unit; NaN and infinity keep their meaning."""
+    return jit.compiled(function, fastmath=("reassoc", "nsz", "contract", "arcp"))
 
 
 @compiled

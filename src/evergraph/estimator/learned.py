@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,13 +23,16 @@ from evergraph.estimator.names import Label, check_names
 from evergraph.estimator.prepared import Prepared, n_inputs, with_constant
 from evergraph.estimator.settings import Answers
 from evergraph.methods.base import Learner
+from evergraph.methods.hop_features import Codes
 from evergraph.methods.statistics_learner import StatisticsLearner
 from evergraph.runs.build import make_learner
 from evergraph.runs.config import RunConfig
 from evergraph.tables import Batch, FeatureSchema
+from evergraph.watch import Watch
 
 UNTRAINED_TEMPERATURE = 0.1
 """For scores of statistics learners, which lie between 0 and 1, until there are held-out nodes to fit one."""
+Checks: TypeAlias = NDArray[np.uint64]
 
 
 @dataclass
@@ -111,12 +115,25 @@ class Learned:
     def n_features(self) -> int:
         return n_inputs(self.schema)
 
-    def checks(self, graph: Graph, rows: NDArray[np.int64]) -> NDArray[np.uint64]:
+    def learn(self, prepared: Prepared, rows: NDArray[np.int64], labels: NDArray[np.int64], watch: Watch) -> Checks:
+        """Let the learner learn rows; the checksum of each, taken on the way where this process adds them up."""
+        found: list[Checks] = []
+        task, learner = self.view(prepared, rows, labels), self.learner
+        if not isinstance(learner, StatisticsLearner):
+            learner.learn(task, (), watch)
+            return self.checks(prepared.graph, rows)
+        with learner.witnessed(lambda codes: found.append(_checksums(codes))):
+            learner.learn(task, (), watch)
+        if sum(map(len, found)) < len(rows):  # workers have added them up
+            return self.checks(prepared.graph, rows)
+        return np.concatenate([np.zeros(0, dtype=np.uint64), *found])
+
+    def checks(self, graph: Graph, rows: NDArray[np.int64]) -> Checks:
         """A checksum of what was taken in of each row; zeros for methods that cannot take it out again."""
         if not isinstance(self.learner, StatisticsLearner):
             return np.zeros(len(rows), dtype=np.uint64)
         blocks = self.learner.features.on(graph).in_blocks(rows)
-        found = [checksums(codes.transpose(1, 0, 2)) for _, codes in blocks]
+        found = [_checksums(codes) for _, codes in blocks]
         return np.concatenate([np.zeros(0, dtype=np.uint64), *found])
 
     @property
@@ -158,3 +175,7 @@ class Learned:
             "ledger": self.ledger.nbytes,
             "held_out": self.held_out.nbytes,
         }
+
+
+def _checksums(codes: Codes) -> Checks:
+    return checksums(codes.transpose(1, 0, 2))

@@ -23,8 +23,7 @@ def learn(learned: Learned, batch: Batch, watch: Watch) -> None:
     plan = planned(learned, prepared)
     novel = _novel(learned, prepared, plan)
     with learned.restored():
-        learned.learner.learn(learned.view(prepared, plan.train, plan.labels), (), watch)
-        checks = learned.checks(prepared.graph, plan.train)
+        checks = learned.learn(prepared, plan.train, plan.labels, watch)
         inputs = learned.learner.lasting_inputs(prepared.graph, plan.aside) if len(plan.aside) else None
     learned.ledger.add(prepared.keys[plan.train], plan.labels, checks)
     degrees = degrees_of(prepared.graph, plan.aside)

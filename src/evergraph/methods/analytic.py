@@ -213,7 +213,7 @@ class Analytic(StatisticsLearner):
             here = np.flatnonzero(np.isin(task.train, self.anchors.find(hashes)[0]))  # the new ones
             tested: list[Codes] = []
             if again and current_workers() is None:
-                self.statistics.add(self._passing(task, old, here, tested))
+                self.statistics.add(self._seen(self._passing(task, old, here, tested)))
             else:
                 self.add(task)
                 tested += [self.features(task.graph, np.concatenate([task.train[here], old]))] if again else []

@@ -1,8 +1,8 @@
-"""Gram matrices of rows of small whole numbers, exact whichever way they are computed.
+"""Gram matrices and class sums of rows of small whole numbers, exact whichever way they are computed.
 
 Where the processor has instructions for it, torch multiplies bytes several times as fast as floats, but only in a
-function without a promise (`torch._int_mm`). So the row sums of each of its products are compared with what they
-must be, and floats take over where it is missing, slower or wrong: the bits are the same.
+function without a promise (`torch._int_mm`). So sums of each of its products are compared with what they must be,
+and floats take over where it is missing, slower or wrong: the bits are the same.
 """
 
 import time
@@ -23,6 +23,8 @@ BLOCK = 1024
 """Rows whose products of entries up to 127 floats of 32 bits add up exactly."""
 LARGE_BLOCK = 16_384
 """Rows at a time whose products bytes add up exactly, in 32 bits."""
+MOST_CLASSES = 1024
+"""So many classes in a block of rows are added up in one product of bytes; more would make it too large."""
 PANEL = 256
 """Rows of the Gram matrix at a time: what is right of its diagonal is not computed."""
 TRIALS = {(256, 256): 10.0, (1024, 512): 1.0}
@@ -39,6 +41,21 @@ def add_grams(totals: Sequence[NDArray[Any]], codes: NDArray[np.uint8], sign: in
     """
     products = _by_bytes if codes.shape[2] >= PANEL and _bytes_are_faster() else _by_floats
     in_threads(lambda index: _add(totals[index], products(codes[index]), sign), range(len(totals)))
+
+
+def add_class_sums(totals: NDArray[np.int64], codes: NDArray[np.uint8], labels: NDArray[np.int64]) -> None:
+    """Add Σ φ over the rows of each class, of every map, to (maps, classes, width).
+
+    codes: (maps, rows, width), entries up to 127.
+    """
+    by_bytes = codes.shape[2] >= PANEL and _bytes_are_faster()
+    class_sums = _class_sums_by_bytes if by_bytes else _class_sums_by_floats
+
+    def add(index: int) -> None:
+        for present, sums in class_sums(codes[index], labels):
+            totals[index, present] += sums.astype(np.int64)
+
+    in_threads(add, range(len(codes)))
 
 
 def ends(width: int) -> list[int]:
@@ -74,12 +91,41 @@ def _by_bytes(codes: Codes) -> Iterator[tuple[int, NDArray[Any]]]:
         row_sums = np.zeros(len(block))
         for panel in range(0, codes.shape[1], PANEL):
             left, right = block[:, panel : panel + PANEL], block[:, : panel + PANEL]
-            wide = left.astype(np.float64)
-            row_sums += wide.sum(axis=1)
+            of_left = left.sum(axis=1, dtype=np.uint32).astype(np.float64)
+            row_sums += of_left
             product: NDArray[Any] = _product_of_bytes(left, right)
-            if not np.array_equal(product.sum(axis=1, dtype=np.int64), row_sums @ wide):  # LᵀR 1 = Lᵀ(R 1)
-                product = wide.T @ right.astype(np.float64)
+            if product.sum(dtype=np.int64) != of_left @ row_sums:  # 1ᵀLᵀR 1 = (L 1)ᵀ(R 1)
+                product = left.astype(np.float64).T @ right.astype(np.float64)
             yield panel, product
+
+
+def _class_sums_by_floats(
+    codes: Codes, labels: NDArray[np.int64]
+) -> Iterator[tuple[NDArray[np.int64], NDArray[Any]]]:
+    """Some rows at a time, the classes that are present and a row of sums for each; exact in 32 bits."""
+    for start in range(0, len(labels), BLOCK):
+        present, place = np.unique(labels[start : start + BLOCK], return_inverse=True)
+        members = (place == np.arange(len(present))[:, None]).astype(np.float32)
+        yield present, members @ codes[start : start + BLOCK].astype(np.float32)
+
+
+def _class_sums_by_bytes(
+    codes: Codes, labels: NDArray[np.int64]
+) -> Iterator[tuple[NDArray[np.int64], NDArray[Any]]]:
+    """The same."""
+    for start in range(0, len(labels), LARGE_BLOCK):
+        block, here = codes[start : start + LARGE_BLOCK], labels[start : start + LARGE_BLOCK]
+        present, place = np.unique(here, return_inverse=True)
+        if len(present) > MOST_CLASSES:
+            yield from _class_sums_by_floats(block, here)
+            continue
+        members = (place[:, None] == np.arange(len(present))).astype(np.uint8)
+        product = _product_of_bytes(members, block)
+        sums = np.bincount(place, block.sum(axis=1, dtype=np.uint32))
+        if np.array_equal(product.sum(axis=1, dtype=np.int64), sums):  # MᵀR 1 = Mᵀ(R 1)
+            yield present, product
+        else:
+            yield from _class_sums_by_floats(block, here)
 
 
 def _product_of_bytes(left: Codes, right: Codes) -> NDArray[np.int32]:

@@ -17,7 +17,7 @@ from scipy.linalg import blas
 from torch import Tensor
 
 from evergraph.errors import DataError
-from evergraph.methods.gram import BLOCK, PANEL, add_grams, ends
+from evergraph.methods.gram import PANEL, add_class_sums, add_grams, ends
 from evergraph.methods.hop_features import Codes
 from evergraph.replay.usage import MemoryUsage
 from evergraph.threads import in_threads
@@ -161,7 +161,7 @@ class ClassStatistics(Statistics):
             more = max(int(labels.max(initial=-1)) + 1 - len(counts), 0)
             counts, sums = np.pad(counts, (0, more)), np.pad(sums, ((0, 0), (0, more), (0, 0)))
             counts += np.bincount(labels, minlength=len(counts))
-            _add_class_sums(sums, codes, labels)
+            add_class_sums(sums, codes, labels)
             add_grams(grams, codes, sign)
         if sign < 0:
             self._check_learned(counts)
@@ -273,19 +273,6 @@ def scattered(values: NDArray[Any], places: NDArray[np.int64], axis: int) -> NDA
     moved = np.zeros_like(values)
     np.moveaxis(moved, axis, 0)[places] = np.moveaxis(values, axis, 0)[: len(places)]
     return moved
-
-
-def _add_class_sums(totals: NDArray[np.int64], codes: Codes, labels: NDArray[np.int64]) -> None:
-    """Add Σ φ over the rows of each class, of every map; products of blocks with 0 and 1 are exact in 32 bits."""
-
-    def add(index: int) -> None:
-        for start in range(0, len(labels), BLOCK):
-            present, place = np.unique(labels[start : start + BLOCK], return_inverse=True)
-            members = (place == np.arange(len(present))[:, None]).astype(np.float32)
-            block = codes[index, start : start + BLOCK].astype(np.float32)
-            totals[index, present] += (members @ block).astype(np.int64)
-
-    in_threads(add, range(len(codes)))
 
 
 def _packed(matrix: Matrix) -> NDArray[np.float64]:

@@ -2,7 +2,8 @@
 
 import weakref
 from abc import abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -104,6 +105,7 @@ class StatisticsLearner(Learner):
         self.features = features
         self.statistics = statistics
         self._held = _Held()
+        self._witness: Callable[[Codes], None] | None = None
         super().__init__(net, statistics, _Seed(net.seed), *kept)
 
     def scores(self, codes: Codes) -> Matrix:
@@ -119,6 +121,15 @@ class StatisticsLearner(Learner):
     def changed(self) -> None:
         """The sums are others now: whatever was computed from them no longer holds."""
 
+    @contextmanager
+    def witnessed(self, witness: Callable[[Codes], None]) -> Iterator[None]:
+        """Inside, `witness` is given φ of the rows that this process adds, some at a time, in their order."""
+        self._witness = witness
+        try:
+            yield
+        finally:
+            self._witness = None
+
     def learn(self, task: TaskView, past: Sequence[TaskView], watch: Watch) -> None:
         with watch.phase("statistics"):
             self.add(task)
@@ -130,7 +141,7 @@ class StatisticsLearner(Learner):
         workers, statistics = current_workers(), self.statistics
         exact = isinstance(statistics, ClassStatistics) and statistics.exact
         if workers is None or not exact or not is_on_disk(task.graph) or not len(task.train):
-            statistics.add(self._rows(task))
+            statistics.add(self._seen(self._rows(task)))
             return
         assert isinstance(statistics, ClassStatistics)
         map_, hops = self.features, self.features.hops_on_disk(task.graph)
@@ -143,6 +154,13 @@ class StatisticsLearner(Learner):
         """Take the training nodes of a view out again, in the graph in which they were learned."""
         self.statistics.forget(self._rows(task))
         self.changed()
+
+    def _seen(self, blocks: Blocks) -> Blocks:
+        """The same blocks, shown to the witness on the way."""
+        for codes, labels in blocks:
+            if self._witness is not None:
+                self._witness(codes)
+            yield codes, labels
 
     def _rows(self, task: TaskView) -> Blocks:
         labels = task.train_labels

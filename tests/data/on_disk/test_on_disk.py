@@ -24,6 +24,7 @@ from evergraph.data.on_disk import (
     arrays,
     as_arrays,
     blocks,
+    jit,
     kept_on_disk,
 )
 from evergraph.data.on_disk.graphs import count_loops, disk_adjacency, has_weights, in_csr, is_on_disk
@@ -89,6 +90,34 @@ def test_propagation_has_the_bits_of_that_in_memory(graph: Graph, columns: int) 
         disk = kept_on_disk(graph, weighted=True, loops=True)
         found = DiskSteps(disk_adjacency(disk)).times(disk.features)
     np.testing.assert_array_equal(found, propagation(graph) @ graph.features)
+
+
+@given(graph=graphs, seed=st.integers(0, 99), loops=st.booleans(), weighted=st.booleans())
+def test_compiled_products_have_the_bits_of_the_others(
+    graph: Graph, seed: int, loops: bool, weighted: bool
+) -> None:
+    pytest.importorskip("numba", reason="compiled loops need evergraph[jit]")
+    assert jit.kernels() is not None
+    some = np.flatnonzero(np.random.default_rng(seed).random(23) < 0.6)
+    x = np.random.default_rng(seed).standard_normal((23, 9), dtype=np.float32)
+    whole = disk_adjacency(kept_on_disk(graph, weighted=weighted, loops=loops))
+    for disk in (whole, whole.induced(some)):
+        compiled = DiskSteps(disk)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("evergraph.data.on_disk.steps.kernels", lambda: None)
+            plain = DiskSteps(disk)
+            wanted = [plain._product(part, x[: disk.n_nodes]) for part in disk.parts]
+        np.testing.assert_array_equal(compiled.scale, plain.scale)
+        for part, values in zip(disk.parts, wanted, strict=True):
+            np.testing.assert_array_equal(compiled._product(part, x[: disk.n_nodes]), values)
+
+
+def test_loops_with_other_bits_are_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    kernels = pytest.importorskip("evergraph.data.on_disk.kernels", reason="compiled loops need evergraph[jit]")
+    monkeypatch.setattr(kernels, "add_product", lambda *arguments: arguments[-1].fill(1))
+    jit.kernels.cache_clear()
+    assert jit.kernels() is None
+    jit.kernels.cache_clear()
 
 
 @given(graph=graphs, how=st.sampled_from(Aggregation), hops=st.integers(1, 3), projected=st.booleans())

@@ -74,9 +74,25 @@ class DiskAdjacency(NotInMemory):
         first, second = self.nodes, other.nodes
         return first is second or (first is not None and second is not None and np.array_equal(first, second))
 
+    @property
+    def weights(self) -> NDArray[Any]:
+        """The values of the stored entries of the whole graph; 0 of them where every edge counts 1."""
+        return np.asarray(self.whole.data) if self.weighted else np.zeros(0, dtype=np.float32)
+
+    def bounds(self, part: slice) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Where each of some rows begins and ends in the stored entries of the whole graph."""
+        indptr = self.whole.indptr
+        if self.nodes is None:
+            both = np.asarray(indptr[part.start : part.stop + 1]).astype(np.int64)
+            return both[:-1], both[1:]
+        own = self.nodes[part]
+        return indptr[own].astype(np.int64), indptr[own + 1].astype(np.int64)
+
     @cached_property
-    def _place(self) -> NDArray[Any]:
-        """The row here of each node of the whole graph, -1 for those left out."""
+    def place_of(self) -> NDArray[Any]:
+        """The row here of each node of the whole graph, -1 for those left out; 0 of them where all are here."""
+        if self.nodes is None:
+            return np.zeros(0, dtype=np.int32)
         n = int(self.whole.shape[0])
         place = np.full(n, -1, dtype=np.int32 if n <= np.iinfo(np.int32).max else np.int64)
         place[self.nodes] = np.arange(self.n_nodes, dtype=place.dtype)
@@ -115,7 +131,7 @@ class DiskAdjacency(NotInMemory):
             columns = stored = np.asarray(whole.indices[entries])
             ends, kept = np.cumsum(counts), None
             if self.nodes is not None:
-                columns = self._place[stored]
+                columns = self.place_of[stored]
                 kept = columns >= 0
             if not self.loops:
                 off = self._off_diagonal(own, ends, stored)

@@ -11,6 +11,7 @@ from evergraph.budget import current_budget, memory_budget
 from evergraph.data.on_disk.adjacency import DiskAdjacency, trusted
 from evergraph.data.on_disk.blocks import block_columns, block_rows, scratch_array
 from evergraph.data.on_disk.features import DiskFeatures
+from evergraph.data.on_disk.jit import kernels
 from evergraph.data.on_disk.shared import SharedArray, StoredArray, shared_array
 from evergraph.threads import in_threads
 from evergraph.workers import Workers, current_workers
@@ -38,7 +39,9 @@ class DiskSteps:
         return np.concatenate(workers.map(_degrees_of_rows, common, self._portions(workers, 1)))
 
     def _degrees_of(self, part: slice) -> NDArray[np.float32]:
-        return np.asarray(self._with_loops(part).sum(axis=1))
+        ones = np.ones(self.adjacency.n_nodes, dtype=np.float32)
+        found = self._compiled(part, ones, ones[:, None])
+        return np.asarray(self._with_loops(part).sum(axis=1)) if found is None else found[:, 0]
 
     def _portions(self, workers: Workers, width: int) -> list[list[slice]]:
         """All blocks of rows, in portions whose results of this width fit into memory; a few for each worker."""
@@ -61,6 +64,26 @@ class DiskSteps:
         data = loops.data * np.repeat(self.scale[part], np.diff(loops.indptr)) * self.scale[loops.indices]
         return trusted(data.astype(np.float32), loops.indices, loops.indptr, loops.shape)
 
+    def _product(self, part: slice, inputs: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Some rows of Â times a matrix in memory, in compiled loops where they are to be had."""
+        found = self._compiled(part, self.scale, inputs)
+        return np.asarray(self.rows(part) @ inputs) if found is None else found
+
+    def _compiled(
+        self, part: slice, scale: NDArray[np.float32], inputs: NDArray[np.float32]
+    ) -> NDArray[np.float32] | None:
+        """Some rows of scale (A + I) scale times a matrix, in compiled loops; None where there are none."""
+        loops, adjacency = kernels(), self.adjacency
+        weights = adjacency.weights
+        if loops is None or weights.dtype != np.float32:
+            return None
+        own = np.arange(part.start, part.stop)
+        starts, ends = adjacency.bounds(part)
+        out = np.zeros((len(own), inputs.shape[1]), dtype=np.float32)
+        indices, place = np.asarray(adjacency.whole.indices), adjacency.place_of
+        loops.add_product(own, starts, ends, indices, weights, place, adjacency.loops, scale, inputs, out)
+        return out
+
     def times(
         self, source: Any, after: Callable[[slice, slice, NDArray[np.float32]], NDArray[np.float32]] | None = None
     ) -> Any:
@@ -80,7 +103,7 @@ class DiskSteps:
             inputs = _columns(source, columns, block_rows(budget, width))
 
             def fill(part: slice, columns: slice = columns, inputs: NDArray[np.float32] = inputs) -> None:
-                values = self.rows(part) @ inputs
+                values = self._product(part, inputs)
                 found[part, columns] = values if after is None else after(part, columns, values)
 
             in_threads(fill, self.adjacency.parts)
@@ -104,7 +127,7 @@ class DiskSteps:
             columns = slice(start, min(start + at_once, width))
             inputs = _columns(source, columns, block_rows(budget, width))
             for part in parts:
-                found[part.start - first : part.stop - first, columns] = self.rows(part) @ inputs
+                found[part.start - first : part.stop - first, columns] = self._product(part, inputs)
         return found
 
 
