@@ -65,6 +65,7 @@ def test_a_file_is_named_with_its_folder(name: str, shown: str) -> None:
     [
         ({"name": "patents"}, {"arrival": "time"}, True),
         ({"name": "digits", "features": "degree"}, {"inductive": True}, True),
+        ({"name": "ogbn-arxiv", "features": "spectral:128"}, {"inter_task_edges": True}, True),
         ({"name": "digits", "features": "degree"}, {}, False),
         ({"name": "digits"}, {"arrival": "blurry", "inductive": True}, False),
     ],

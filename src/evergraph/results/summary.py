@@ -163,7 +163,8 @@ def summarise(record: Record) -> Summary:
 def derived_ahead(config: Mapping[str, Any]) -> list[str]:
     """A remark where derived features know edges that learners are not to know yet."""
     dataset, stream = config["dataset"], config.get("stream", {})
-    hidden = stream.get("inductive") or stream.get("arrival", "classes") != "classes"
+    by_class = stream.get("arrival", "classes") == "classes" and not stream.get("inter_task_edges")
+    hidden = stream.get("inductive") or not by_class
     features = dataset.get("features") or derived_features(str(dataset["name"]))
     if not hidden or not features or not DerivedFeatures.parse(features).knows_edges:
         return []
