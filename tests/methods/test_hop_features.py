@@ -5,6 +5,7 @@ import pytest
 import torch
 from scipy import sparse
 
+from evergraph.budget import memory_budget
 from evergraph.data.graph import Graph, make_graph
 from evergraph.methods import hop_features
 from evergraph.methods.hop_features import STEP, TOP, HopFeatures, HopSet, beside, fingerprints, propagation
@@ -129,3 +130,14 @@ def test_fingerprints_in_blocks_are_those_at_once(sparse_features: bool, monkeyp
     monkeypatch.setattr(torch, "get_num_threads", lambda: 3)
     assert np.array_equal(fingerprints(graph), every)
     assert np.array_equal(every, hop_features._row_hashes(sparse.csr_array(graph.features)))
+
+
+def test_a_small_budget_makes_blocks_smaller_and_changes_no_bit() -> None:
+    graph = tiny_graph((1500, 1600))
+    features = HopFeatures([(0,), (0, 1)], 256, 0)
+    on = hop_features.on_hops(features, features.on(graph).hops)  # type: ignore[attr-defined]
+    rows = np.arange(graph.n_nodes)
+    with memory_budget(8 * 2 * 256 * 2500):
+        blocks = list(on.in_blocks(rows))
+    assert [len(rows[here]) for here, _ in blocks] == [2048, 1052]
+    np.testing.assert_array_equal(np.concatenate([codes for _, codes in blocks], axis=1), on(rows))

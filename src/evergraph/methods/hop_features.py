@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from evergraph.budget import current_budget
 from evergraph.data.graph import Graph
 from evergraph.data.on_disk import DiskSteps, Remembered, disk_adjacency, is_on_disk, row_blocks
 from evergraph.errors import DataError
@@ -148,9 +149,15 @@ class OnGraph(ABC):
 
     def in_blocks(self, rows: NDArray[np.int64]) -> Iterator[tuple[slice, Codes]]:
         """φ of many rows, some at a time, so that memory stays bounded; the slices say which."""
-        for start in range(0, len(rows), self.at_once):
-            here = slice(start, start + self.at_once)
+        at_once = self.within_budget
+        for start in range(0, len(rows), at_once):
+            here = slice(start, start + at_once)
             yield here, self(rows[here])
+
+    @property
+    def within_budget(self) -> int:
+        """How many rows that is here."""
+        return self.at_once
 
     def times(self, rows: NDArray[np.int64], columns: NDArray[Any]) -> NDArray[Any]:
         """φ of the first set of hops, times a matrix of floats: (rows, columns)."""
@@ -226,6 +233,12 @@ class _Late(OnGraph):
 
     def only(self, index: int) -> "_Late":
         return _Late(self.map.only(index), self.hops)
+
+    @property
+    def within_budget(self) -> int:
+        """Fewer where the budget of memory is small, of which their φ take an eighth: a few whole products."""
+        most = current_budget().memory // 8 // (len(self.map.hops) * self.map.width)
+        return min(self.at_once, max(most // ROWS, 1) * ROWS)
 
     @cached_property
     def gram(self) -> NDArray[np.float64]:
