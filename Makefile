@@ -32,8 +32,8 @@ docs: $(INSTALLED)
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
 
 # What is written from the records in results/: tables, the page of results and its picture, which needs Chromium.
-PAGE := $(foreach name,whole-amazon whole-coauthor whole-cora whole-digits whole-arxiv patents \
-	methods-amazon methods-coauthor methods-cora arxiv learners,results/$(name).json)
+PAGE := $(foreach name,whole-amazon whole-coauthor whole-cora whole-digits whole-arxiv patents patents-random \
+	blurry inductive-amazon methods-amazon methods-coauthor methods-cora methods-digits arxiv learners,results/$(name).json)
 results: $(INSTALLED)
 	$(BIN)/python -m evergraph.paper.reproducibility REPRODUCIBILITY.md results
 	$(BIN)/python -m evergraph.paper.reproducibility docs/whole-graph.md results
