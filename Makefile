@@ -8,7 +8,7 @@ CHROMIUM ?= chromium --headless --no-sandbox
 LOWEST := .venv-lowest
 BARE := .venv-without-torch
 
-.PHONY: demo test check docs results format audit package lowest without-torch coverage clean
+.PHONY: demo test check docs results format audit package package-empty lowest without-torch coverage clean
 .DEFAULT_GOAL := demo
 
 # The demo: FTF-ER on the bundled data set, then the same beside the lower and the upper bound; figures and a page in runs/.
@@ -32,8 +32,8 @@ docs: $(INSTALLED)
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
 
 # What is written from the records in results/: tables, the page of results and its picture, which needs Chromium.
-PAGE := $(foreach name,whole-amazon whole-coauthor whole-cora whole-digits whole-arxiv patents \
-	methods-amazon methods-coauthor methods-cora arxiv learners,results/$(name).json)
+PAGE := $(foreach name,whole-amazon whole-coauthor whole-cora whole-digits whole-arxiv patents patents-random \
+	blurry inductive-amazon methods-amazon methods-coauthor methods-cora methods-digits arxiv learners,results/$(name).json)
 results: $(INSTALLED)
 	$(BIN)/python -m evergraph.paper.reproducibility REPRODUCIBILITY.md results
 	$(BIN)/python -m evergraph.paper.reproducibility docs/whole-graph.md results
@@ -59,6 +59,10 @@ audit:
 # Sdist and wheel in dist/, checked; the demo runs from the wheel, outside of the repository.
 package: $(INSTALLED)
 	$(BIN)/python tools/package.py
+
+# The same, but with a wheel and all that it needs installed anew from the index, as it is for who installs it first.
+package-empty: $(INSTALLED)
+	$(BIN)/python tools/package.py --empty
 
 # The tests with the lowest versions that pyproject.toml declares; of torch, the pinned one. Older test clients of
 # FastAPI want httpx.

@@ -374,8 +374,9 @@ else:
     print(compared(bought).round(2).to_string())
 
 # %% [markdown]
-# Replay takes minutes on this graph, so it is left to a parameter (`AMAZON_SEEDS`). REPRODUCIBILITY.md has these
-# runs with the same network and five seeds.
+# Replay takes minutes on this graph, so it is left to a parameter (`AMAZON_SEEDS`).
+# [REPRODUCIBILITY.md](../../REPRODUCIBILITY.md#table-2-main-results) has these runs with the same
+# network and five seeds.
 
 # %%
 if amazon is not None and AMAZON_SEEDS:
@@ -399,6 +400,6 @@ if amazon is not None and AMAZON_SEEDS:
 #   what the seeds differ, though digit 1 is still the worst.
 # - Amazon agrees in degrees and coverage, and disagrees in the rest: there the kept nodes are about as far from
 #   the class mean as any, and no more neighbours of each other than random ones. So it is the place in the graph
-#   that both have in common. In the runs of REPRODUCIBILITY.md random is first there, the probabilistic selection
-#   behind it, the deterministic one far behind.
+#   that both have in common. In [these runs](../../REPRODUCIBILITY.md#amazon-computers) random is first there, the
+#   probabilistic selection behind it, the deterministic one far behind.
 # - This describes, and suggests a cause; it does not prove one.

@@ -145,8 +145,21 @@ def test_a_requirement_that_is_not_there_is_noticed(tmp_path: Path, requirement:
 
 def test_a_release_tries_the_wheel_with_all_that_it_declares() -> None:
     checklist = (ROOT / "RELEASE.md").read_text(encoding="utf-8")
-    assert checklist.index("#the-wheel-in-an-empty-environment") < checklist.index("Commit, tag")
-    assert "pip install --constraint CHECKOUT/constraints.txt CHECKOUT/dist/evergraph-*.whl\n" in checklist
+    assert checklist.index("`make package-empty`") < checklist.index("Commit, tag")
+    assert "\npackage-empty: $(INSTALLED)\n\t$(BIN)/python tools/package.py --empty\n" in MAKEFILE
+
+
+def test_an_empty_environment_gets_the_wheel_from_the_index_in_pinned_versions(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    called: list[list[str]] = []
+    monkeypatch.setattr(package, "_call", lambda *command, **_: called.append([str(part) for part in command]))
+    programs = package.install_all(tmp_path / "a.whl", tmp_path)
+    installed = called[1]
+    assert installed[0] == str(programs / "python")
+    assert installed[-3:] == ["--constraint", str(ROOT / "constraints.txt"), str(tmp_path / "a.whl")]
+    assert "--no-deps" not in installed
+    assert called[-1][-1] == "check"
 
 
 # coverage

@@ -47,6 +47,9 @@ OPTION = re.compile(r"--[\w-]+")
 OUTPUT = re.compile(
     r'(?<=<div class="language-text highlight"><pre><span></span><code>).*?(?=</code>)', flags=re.DOTALL
 )
+COMMANDS = re.compile(r'(?<=<div class="language-sh highlight">).*?(?=</div>)', flags=re.DOTALL)
+HYPHENATED = re.compile(r"[\w./=,:]*-[\w./=,:-]*(?![^<]*>)")
+"""A word with hyphens, outside of tags."""
 TABULAR = re.compile(r"[\u2500-\u257f]|\S {2,}\S|^ ")
 
 
@@ -90,7 +93,8 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
 
 def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -> str:
     """A page as HTML in which what is long may go on in the next line."""
-    return OUTPUT.sub(lambda found: with_lines_that_wrap(found[0]), CELL.sub(with_lines_of_a_cell, html))
+    html = COMMANDS.sub(lambda found: with_whole_words(found[0]), CELL.sub(with_lines_of_a_cell, html))
+    return OUTPUT.sub(lambda found: with_lines_that_wrap(found[0]), html)
 
 
 def with_lines_of_a_cell(cell: re.Match[str]) -> str:
@@ -103,6 +107,11 @@ def with_lines_of_a_cell(cell: re.Match[str]) -> str:
         return f'<code class="long">{whole}</code>'
 
     return NUMBERS.sub(lambda found: found[0].replace(" ", "\u00a0"), CODE.sub(classed, cell[0]))
+
+
+def with_whole_words(commands: str) -> str:
+    """Commands that go on in the next line between words only, not at the hyphens of options and names of files."""
+    return HYPHENATED.sub(r'<span class="whole">\g<0></span>', commands)
 
 
 def with_lines_that_wrap(output: str) -> str:

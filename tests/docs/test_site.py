@@ -12,7 +12,7 @@ import pytest
 
 from pages import ROOT
 from site_pages import CELL as TABLE_CELL
-from site_pages import PLACES, with_lines_of_a_cell, with_lines_that_wrap, with_links_of_the_site
+from site_pages import PLACES, with_lines_of_a_cell, with_lines_that_wrap, with_links_of_the_site, with_whole_words
 
 LOADS = re.compile(
     r"<(?:script|img|iframe|source|audio|video|embed)\b[^>]*\bsrc=[\"']?(?:https?:)?//"
@@ -253,3 +253,12 @@ def test_long_code_in_a_table_goes_on_in_the_next_line(cell: str, there: str) ->
 def test_sentences_in_output_go_on_in_the_next_line() -> None:
     output = "note: fits\n\u2502 1 \u2502\nname  value\n  indented\n\n"
     assert with_lines_that_wrap(output) == output.replace("note: fits", '<span class="line">note: fits</span>')
+
+
+def test_a_command_does_not_break_at_the_hyphens_of_its_words() -> None:
+    command = '<pre><code>evergraph<span class="w-1"> </span>forget --forget-ids a/my-ids.txt -v</code></pre>'
+    whole = ("--forget-ids", "a/my-ids.txt", "-v")
+    there = command
+    for word in whole:
+        there = there.replace(f" {word}", f' <span class="whole">{word}</span>')
+    assert with_whole_words(command) == there

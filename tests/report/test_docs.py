@@ -20,19 +20,8 @@ sys.path.insert(0, str(ROOT / "tools"))
 
 import result_tables  # noqa: E402
 
-SHOWN = (
-    "whole-amazon",
-    "whole-coauthor",
-    "whole-cora",
-    "whole-digits",
-    "whole-arxiv",
-    "patents",
-    "methods-amazon",
-    "methods-coauthor",
-    "methods-cora",
-    "arxiv",
-    "learners",
-)
+MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8").replace("\\\n", " ")
+SHOWN = re.findall(r"PAGE := \$\(foreach name,(.*),results/", MAKEFILE)[0].split()
 COMMAND = f"evergraph report {' '.join(f'results/{name}.json' for name in SHOWN)} --out docs/report.html"
 
 

@@ -13,7 +13,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from evergraph.report.page import page, write_page
+from evergraph.report.page import page, slug, titles, write_page
 from evergraph.report.progress import Progress, RunProgress, State
 from evergraph.results.groups import data_sets
 from evergraph.results.load import read_results
@@ -147,6 +147,28 @@ def test_it_opens_with_what_is_best_and_says_and_asks_nothing(browser: Any, addr
         assert visit.page.evaluate("document.documentElement.scrollHeight") < 1600
         assert visit.messages == []
         assert visit.requests == [address]
+
+
+def test_of_equally_accurate_methods_the_one_with_fewer_bytes_wins_then_the_faster_one(
+    browser: Any, tmp_path: Path
+) -> None:
+    facts = (("tem", 9, 1.0), ("analytic", 9, 2.0), ("slow", 1, 3.0), ("small", 1, 2.0), ("ncm", 1, 0.5))
+    runs = [in_both(name, 80.0 if name == "ncm" else 90.0, 95.0, kept) for name, kept, _ in facts]
+    for run, (*_, seconds) in zip(runs, facts, strict=True):
+        run["seconds"] = {"train": seconds}
+    write_page(tmp_path / "page.html", page(data_sets(read_results([write(tmp_path / "r.json", *runs)])[0])))
+    with Visit(browser, (tmp_path / "page.html").as_uri()) as visit:
+        winners = visit.page.locator(".answer:visible .winner")
+        assert winners.all_inner_texts() == ["small", "small", "tem"]
+        front = visit.page.locator(".front:visible .method")
+        assert sorted(front.all_inner_texts()) == ["ncm", "small", "tem"]
+
+
+def test_prices_do_not_break_inside_a_value_on_a_phone(browser: Any, address: str) -> None:
+    with Visit(browser, address, width=360) as visit:
+        values = visit.page.locator(".answer:visible .price > *")
+        assert values.count() == 9
+        assert values.evaluate_all("(all) => all.every((one) => one.getClientRects().length === 1)")
 
 
 def test_every_data_set_and_view_is_silent(browser: Any, address: str) -> None:
@@ -563,6 +585,17 @@ def test_nothing_sticks_out_of_the_window(browser: Any, address: str, width: int
                     view,
                     width,
                 )
+
+
+def test_tables_of_many_phases_fit_into_a_window(browser: Any, tmp_path: Path) -> None:
+    results, notes = read_results([RESULTS / "whole-cora.json", RESULTS / "whole-arxiv.json"])
+    parts = data_sets(results)
+    write_page(tmp_path / "page.html", page(parts, notes))
+    with Visit(browser, (tmp_path / "page.html").as_uri()) as visit:
+        for title in titles(parts):
+            article = visit.at(data=slug(title), view="numbers", rows="all")
+            assert article.locator(".scroll:visible").count() == 2
+            assert article.locator(".scroll.wide").count() == 0
 
 
 def test_wide_tables_say_that_they_scroll_and_text_is_legible_on_a_phone(browser: Any, address: str) -> None:

@@ -150,7 +150,8 @@ def _terminal_table(exhibit: "Exhibit", between: str) -> "Table":
 
     table = Table(title=exhibit.title, title_justify="left", show_lines=between == "\n")
     for at, heading in enumerate(exhibit.header):
-        table.add_column(heading.replace(" / ", between), justify="right" if at else "left", no_wrap=not at)
+        short = heading.replace(" / ", between).replace("validation", "val.")  # a longer word is cut in 80 columns
+        table.add_column(short, justify="right" if at else "left", no_wrap=not at)
     for row in exhibit.rows:
         table.add_row(*(cell.replace(" / ", between) for cell in row))
     return table

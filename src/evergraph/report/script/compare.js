@@ -19,6 +19,8 @@ function contestants(article) {
 }
 const groupName = (article, at) => one(`table.methods tr[data-g="${at}"]`, article).dataset.name;
 
+// Cells above this share are dark and have light text, as those of classes (page_runs.py).
+const DEEP = 62;
 function matrixPicture(figure, name, rows, difference) {
   const frame = frameOf(figure, 0), left = 42, top = 6, count = rows.length;
   const side = (Math.min(frame.width, 460) - left - 4) / count, size = side * count;
@@ -37,7 +39,7 @@ function matrixPicture(figure, name, rows, difference) {
       svg.append(draw("rect", { x, y, width: side, height: side, class: kind, style: `--p:${share.toFixed(1)}%`, "data-tip": words }));
       if (side < 27) return;
       const style = `font-size:${Math.min(15, side * 0.36)}px`;
-      svg.append(draw("text", { x: x + side / 2, y: y + side / 2, dy: "0.35em", class: `value mid${share > 62 ? " deep" : ""}`, style }, text(value)));
+      svg.append(draw("text", { x: x + side / 2, y: y + side / 2, dy: "0.35em", class: `value mid${share > DEEP ? " deep" : ""}`, style }, text(value)));
     });
   });
   svg.append(draw("text", { x: left + size / 2, y: top + size + 35, class: "mid" }, "accuracy on task"));

@@ -56,17 +56,19 @@ function setControls(state, article, groups) {
   }
 }
 
-// Three short answers: the best, and the cheapest of those that are nearly as good.
+// Three short answers: the best, and the cheapest of those that are nearly as good. Of equals the one with fewer bytes counts,
+// then the one with less time.
 const NEARLY = 5;
 function answer(article, groups, test) {
-  const own = groups.filter((group) => !group.bound && group.main[test] !== null).sort((a, b) => b.main[test] - a.main[test]);
+  const own = groups.filter((group) => !group.bound && group.main[test] !== null)
+    .sort((a, b) => b.main[test] - a.main[test] || a.kept - b.kept || a.seconds - b.seconds);
   const bound = groups.find((group) => group.bound && group.main[test] !== null);
   const good = own.filter((group) => group.main[test] >= own[0].main[test] - NEARLY);
   const least = (key) => good.reduce((best, group) => (group[key] < best[key] ? group : best), good[0]);
   const cards = own.length ? [["Most accurate", own[0]], [`Fewest bytes within ${NEARLY} points`, least("kept")], [`Least time within ${NEARLY} points`, least("seconds")]] : [];
   if (bound) cards.push(["Bound: learns from all data again", bound]);
   one(".answer", article).replaceChildren(...cards.map(([title, group]) => html("div", {}, html("p", { class: "title" }, title), html("p", { class: "winner" }, group.name),
-    html("p", { class: "price" }, html("b", {}, `${text(group.main[test])} %`), ` · ${group.bound ? "all data" : bytesText(group.kept)} · ${secondsText(group.seconds)}`))));
+    html("p", { class: "price" }, html("b", {}, `${text(group.main[test])} %`), " · ", html("span", {}, group.bound ? "all data" : bytesText(group.kept)), " · ", html("span", {}, secondsText(group.seconds))))));
   const tested = testedWords(groups, [test]), untested = groups.find((group) => group.bound);
   const missing = untested && !bound ? ` The bound, ${untested.method}, was not.` : "";
   say(one('[data-tested="one"]', article), tested && `${tested}${missing}${own.length ? " The others are not compared here." : ""}`);
