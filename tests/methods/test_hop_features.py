@@ -1,11 +1,13 @@
 """Random features against the dense formula."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 import torch
 from scipy import sparse
 
-from evergraph.budget import memory_budget
+from evergraph.budget import Budget
 from evergraph.data.graph import Graph, make_graph
 from evergraph.methods import hop_features
 from evergraph.methods.hop_features import STEP, TOP, HopFeatures, HopSet, beside, fingerprints, propagation
@@ -132,12 +134,12 @@ def test_fingerprints_in_blocks_are_those_at_once(sparse_features: bool, monkeyp
     assert np.array_equal(every, hop_features._row_hashes(sparse.csr_array(graph.features)))
 
 
-def test_a_small_budget_makes_blocks_smaller_and_changes_no_bit() -> None:
+def test_a_small_budget_makes_blocks_smaller_and_changes_no_bit(monkeypatch: pytest.MonkeyPatch) -> None:
     graph = tiny_graph((1500, 1600))
     features = HopFeatures([(0,), (0, 1)], 256, 0)
     on = hop_features.on_hops(features, features.on(graph).hops)  # type: ignore[attr-defined]
     rows = np.arange(graph.n_nodes)
-    with memory_budget(8 * 2 * 256 * 2500):
-        blocks = list(on.in_blocks(rows))
+    monkeypatch.setattr(hop_features, "current_budget", lambda: Budget(8 * 2 * 256 * 2500, Path()))
+    blocks = list(on.in_blocks(rows))
     assert [len(rows[here]) for here, _ in blocks] == [2048, 1052]
     np.testing.assert_array_equal(np.concatenate([codes for _, codes in blocks], axis=1), on(rows))
