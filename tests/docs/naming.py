@@ -55,7 +55,9 @@ def complaint(words: list[str]) -> str:
         return str(getattr(error, "message", error))
     if left:
         return f"{left} is too much"
-    missing = [one.name for one in command.params if one.required and values.get(one.name) is None]
+    # what is missing is None, or a mark of click's own
+    given = {name for name, value in values.items() if isinstance(value, str | list | tuple)}
+    missing = [one.name for one in command.params if one.required and one.name not in given]
     return f"{missing} is missing" if missing and "--help" not in rest else wrong_value(rest)
 
 

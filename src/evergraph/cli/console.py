@@ -91,7 +91,8 @@ class ProgressWatch(Watch):
         return self
 
     def __exit__(self, *error: object) -> None:
-        self.progress.stop()
+        if not self.progress.disable:  # before 14.3 rich ends even a bar that it never showed with an empty line
+            self.progress.stop()
 
     def task(self, index: int, count: int) -> None:
         self.index, self.count = index, count
