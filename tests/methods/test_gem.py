@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from hypothesis import assume, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 from torch import Tensor
@@ -40,6 +40,7 @@ def projected(gradient: Tensor, past: Tensor, margin: float) -> Tensor:
 
 
 @settings(max_examples=150)
+@example(tasks=5, width=3, seed=48, margin=0.0)
 @given(
     tasks=st.integers(1, 6), width=st.integers(1, 9), seed=st.integers(0, 999), margin=st.sampled_from([0.0, 0.5])
 )
@@ -52,12 +53,13 @@ def test_the_projection_is_optimal(tasks: int, width: int, seed: int, margin: fl
     linear = (past.double() @ gradient.double()).numpy() + margin * gram.sum(axis=1)
     above = nonnegative_minimiser(gram, linear)
     slack = (past.double() @ found.double()).numpy()
-    size = 1 + np.abs(gram).max()
+    largest = max(above.max(), 1)  # of terms that cancel: the gradients have 32 bits
+    size = (1 + np.abs(gram).max()) * largest
     assert (above >= 0).all()
     assert (slack >= -1e-5 * size).all()
     assert np.abs(above * slack).max() <= 1e-4 * size
     rebuilt = gradient.double() + torch.as_tensor(margin + above) @ past.double()
-    assert torch.allclose(found.double(), rebuilt, atol=1e-4)
+    assert torch.allclose(found.double(), rebuilt, atol=1e-4 * largest)
 
 
 def test_without_a_margin_no_allowed_vector_is_closer() -> None:
