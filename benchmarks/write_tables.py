@@ -73,6 +73,19 @@ def staleness(found: list[dict[str, Any]]) -> str:
     return markdown_table(["classes (nodes) counting alike, %; seeds", *columns], rows)
 
 
+def neighbourhoods(found: list[dict[str, Any]]) -> str:
+    """Rows: methods; columns: the neighbourhood in which nodes are replayed."""
+    ways = {"arrival": "whole neighbourhood of the day it came", "today": "whole neighbourhood of today"}
+    rows = []
+    for method in dict.fromkeys(one["method"] for one in found):
+        cells = []
+        for way in ways:
+            runs = [one for one in found if (one["method"], one["way"]) == (method, way)]
+            cells.append(f"{stat([one['global'] for one in runs])} ({stat([one['local'] for one in runs])})")
+        rows.append([f"`{method}` ({len(runs)})", *cells])
+    return markdown_table(["global (local) AA, %; seeds", *ways.values()], rows)
+
+
 def sparse_features(found: list[dict[str, Any]]) -> str:
     """Rows: how many random features and how many of them a node has, by the bytes of their sums."""
     rows = []
@@ -104,6 +117,7 @@ TABLES = {
         "methods.py --methods finetune ftf-er-det analytic --epochs 200 --threads 1 --repeats 1 --cpu --json",
         methods,
     ),
+    "neighbourhoods": Table("docs/whole-graph.md", "neighbourhoods.py --json", neighbourhoods),
     "sparse": Table("docs/whole-graph.md", "sparse_features.py --seeds 0 1 2 --json", sparse_features),
     "staleness": Table("docs/whole-graph.md", "staleness.py --seeds 0 1 --json", staleness),
 }
