@@ -10,6 +10,8 @@ from contextvars import ContextVar
 from pathlib import Path
 from typing import Any, TypeVar
 
+SHARED_METHODS = "analytic, ncm and slda"
+"""The methods whose propagation and sums workers share."""
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 

@@ -59,3 +59,28 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> RunResult:
     folder = tmp_path_factory.mktemp("finished")
     file = write_tiny(folder / "tiny.npz")
     return run(run_config(dataset={"name": str(file)}, backbone={"hidden": 8}), folder / "runs")
+
+
+@pytest.fixture(scope="session")
+def graph_folder(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A graph folder of six classes; its name ends in a separator."""
+    from evergraph.data.convert import Plan, convert_tables
+    from evergraph.data.datasets.files import FileOptions
+
+    graph, where = tiny_graph((9,) * 6, width=6), tmp_path_factory.mktemp("folder")
+    columns = [[f"{value:.4f}" for value in row] for row in np.asarray(graph.features).tolist()]
+    rows = [f"n{row},{label}," + ",".join(columns[row]) for row, label in enumerate(graph.labels)]
+    (where / "nodes.csv").write_text("id,label,a,b,c,d,e,f\n" + "\n".join(rows) + "\n")
+    ends = zip(*(part.tolist() for part in graph.adjacency.nonzero()), strict=True)
+    edges = [f"n{source},n{target}" for source, target in ends if source < target]
+    (where / "edges.csv").write_text("source,target\n" + "\n".join(edges) + "\n")
+    options = FileOptions.model_validate({"directed": False})
+    convert_tables(where / "edges.csv", where / "nodes.csv", where / "graph", options, Plan.of(10**8))
+    return f"{where / 'graph'}/"
+
+
+@pytest.fixture
+def on_disk(graph_folder: str, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The graph folder, which fits into no memory."""
+    monkeypatch.setattr("evergraph.data.graph_folder.reading.bytes_in_memory", lambda graph: 10**18)
+    return graph_folder

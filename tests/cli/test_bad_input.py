@@ -377,6 +377,14 @@ def test_ray_that_is_not_installed(call: Call, monkeypatch: pytest.MonkeyPatch) 
     one_sentence(call("bench", SMOKE, "--executor", "ray"), 'pip install "evergraph[ray]"')
 
 
+@pytest.mark.parametrize("command", [["run", "--dataset", "no/"], ["learn", "--model", "model", "--nodes", "no/"]])
+def test_workers_and_a_network(call: Call, monkeypatch: pytest.MonkeyPatch, command: list[str]) -> None:
+    monkeypatch.setitem(sys.modules, "ray", None)
+    answer = call(*command, "--method", "ewc", "--executor", "ray")  # before the folder is looked for
+    says = "shares the work of analytic, ncm and slda, got ewc, which trains a network; leave --executor out"
+    one_sentence(answer, says)
+
+
 def test_show_of_an_unfinished_run(call: Call, finished: RunResult, tmp_path: Path) -> None:
     folder = tmp_path / "run"
     folder.mkdir()

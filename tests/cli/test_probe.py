@@ -54,3 +54,12 @@ def test_bad_input_is_answered_in_one_sentence(
     assert answer.code == 2
     assert message in answer.err
     assert answer.err.count("\n") == 1
+
+
+def test_a_graph_that_does_not_fit_is_refused(call: Call, on_disk: str) -> None:
+    answer = call("probe", "leak", "--dataset", on_disk, "--memory", "50MB")
+    assert answer.code == 2
+    assert answer.err == (
+        "error: a probe for leaks needs the whole graph in memory, got graph, which does not fit; raise --memory\n"
+    )
+    assert "does not fit is refused" in " ".join(call("probe", "leak", "--help").out.split())

@@ -124,3 +124,30 @@ def test_settings_reach_the_graph_and_the_model(call: Call, tmp_path: Path) -> N
     every = ("score", "--dataset", data, "--score", "degree", "--out", out, "--json")
     assert call(*every).json()["nodes"] == call(*every, "--set", "dataset.features=degree").json()["nodes"]
     assert "dataset.featurse is not a setting" in call(*every, "--set", "dataset.featurse=degree").err
+
+
+@pytest.mark.parametrize("score", [name for name, entry in SCORES.items() if entry.on_disk])
+def test_a_score_of_a_graph_on_disk_is_that_in_memory(
+    call: Call, graph_folder: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, score: str
+) -> None:
+    out = tmp_path / "scores.csv"
+    every = ("score", "--dataset", graph_folder, "--score", score, "--memory", "50MB", "--out", out)
+    in_memory = call(*every)
+    assert "read from disk" not in in_memory.err
+    wanted = out.read_text()
+    monkeypatch.setattr("evergraph.data.graph_folder.reading.bytes_in_memory", lambda graph: 10**18)
+    monkeypatch.setattr("evergraph.data.on_disk.blocks.MOST_ENTRIES", 7)
+    on_disk = call(*every)
+    assert on_disk.code == 0
+    assert f"note: read from disk (memory 0.05 GB): {score} takes {SCORES[score].on_disk}\n" in on_disk.err
+    assert out.read_text() == wanted
+
+
+@pytest.mark.parametrize("score", [name for name, entry in SCORES.items() if not entry.on_disk])
+def test_other_scores_refuse_a_graph_on_disk_before_anything_is_done(call: Call, on_disk: str, score: str) -> None:
+    answer = call("score", "--dataset", on_disk, "--score", score, "--memory", "50MB", "--out", "scores.csv")
+    assert answer.code == 2
+    assert answer.err == (
+        f"error: the score {score} needs the whole graph in memory, got graph, which does not fit; raise --memory, "
+        "or take --score hps, random, mf, cm or degree\n"
+    )

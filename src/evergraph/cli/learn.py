@@ -35,6 +35,7 @@ from evergraph.cli.options import (
     Scratch,
     SetOption,
     budgeted,
+    check_method,
     on_workers,
 )
 from evergraph.errors import ConfigError, GraphWarning
@@ -100,6 +101,7 @@ def learn_command(
         if arguments:
             raise ConfigError(f"--like has all settings, got --{_option(next(iter(arguments)))} too; leave it out")
         arguments["like"] = like
+    check_method(executor, method)
     with ExitStack() as stack:
         stack.enter_context(budgeted(memory, scratch, executor))
         stack.enter_context(on_workers(executor, ray_address, scratch, nodes))

@@ -149,6 +149,18 @@ def budgeted(
         yield
 
 
+def check_method(executor: ExecutorName, *names: str | None) -> None:
+    """Refuse what workers can do nothing for, before anything is opened; None leaves the method open."""
+    if executor is ExecutorName.LOCAL:
+        return
+    from evergraph.runs.build import forbid_alone
+    from evergraph.runs.config import RunConfig
+
+    for name in names:
+        if name is not None:
+            forbid_alone(RunConfig.from_values({"method": {"name": name}}))
+
+
 @contextmanager
 def on_workers(executor: ExecutorName, ray_address: str | None, scratch: str | None, data: str) -> Iterator[None]:
     """What --executor and --ray-address ask for one graph: workers for parts of it, or none."""

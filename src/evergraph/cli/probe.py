@@ -5,7 +5,7 @@ from typing import Annotated, Any
 import typer
 
 from evergraph.cli.console import STDOUT, note, print_json
-from evergraph.cli.options import AsJson, DataDir, Features, Memory, Plugins, StreamSetOption, budgeted
+from evergraph.cli.options import AsJson, DataDir, Features, Plugins, StreamSetOption, budgeted
 from evergraph.errors import ConfigError
 
 app = typer.Typer(
@@ -33,7 +33,14 @@ def leak_command(
     seeds: Annotated[int, typer.Option(min=1, help="Seeds of split and class order, from 0, to average over.")] = 3,
     features: Features = None,
     settings: StreamSetOption = None,
-    memory: Memory = None,
+    memory: Annotated[
+        str | None,
+        typer.Option(
+            "--memory",
+            help="Budget of memory besides the program's own, such as 8GB; a graph folder that does not fit is "
+            "refused.",
+        ),
+    ] = None,
     data_dir: DataDir = None,
     plugin: Plugins = None,
     as_json: AsJson = False,

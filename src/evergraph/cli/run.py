@@ -25,6 +25,7 @@ from evergraph.cli.options import (
     Scratch,
     SetOption,
     budgeted,
+    check_method,
     on_workers,
     opened_logs,
 )
@@ -110,6 +111,7 @@ def run_command(
         raise ConfigError(f"--seed {seed} must decide the runs, got --set seeds.… that wins over it; leave one out")
     if budget is not None and len(names) == 1 and "budget" not in type(configs[0].method).model_fields:
         note(f"a method without a memory: --budget {budget} has no effect")
+    check_method(executor, *(one.method_name for one in configs))
     listener = Listeners(opened_logs(log, out), note)
     with (
         budgeted(memory, scratch, executor),

@@ -52,9 +52,10 @@ def score_command(
     as_json: AsJson = False,
 ) -> None:
     """Score every node of a graph, all nodes and classes at once as one task."""
-    from evergraph.budget import parse_memory
+    from evergraph.budget import current_budget, parse_memory
     from evergraph.config import parse_assignment
     from evergraph.data.datasets import open_dataset
+    from evergraph.data.on_disk import is_on_disk
     from evergraph.hodge import DEFAULT_MEMORY, Orientation, Solving, named_method
     from evergraph.runs.scoring import score_graph
     from evergraph.scores import SCORES
@@ -79,6 +80,10 @@ def score_command(
     config = _configured(values, model if SCORES[score].needs_model else {}, map(parse_assignment, settings or []))
     with budgeted(memory):
         graph = open_dataset(config.dataset, data_dir, progress=True)
+        reading = SCORES[score].on_disk
+        if reading and is_on_disk(graph) and not as_json:
+            held = solving.memory if SCORES.canonical(score) == "hps" else current_budget().memory
+            note(f"read from disk (memory {held / 1e9:.3g} GB): {score} takes {reading}")
         scores = score_graph(graph, score, config, Orientation(orientation or "paper"), solving)
     columns = {**_named(graph), "score": scores.value}
     write_output(out, lambda path: WRITERS[out.suffix](path, columns))

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from evergraph.data.graph import Features
+from evergraph.data.on_disk import is_on_disk
 from evergraph.data.stream import Task, TaskStream
-from evergraph.errors import ConfigError
+from evergraph.errors import ConfigError, DataError
 
 HOPS = 2
 
@@ -30,6 +31,11 @@ def leak(stream: TaskStream) -> dict[str, Guesses]:
 
     local: smoothed in the graph of each task's own nodes, as in testing by task graphs; global: in the whole graph.
     """
+    if is_on_disk(stream.graph):
+        raise DataError(
+            f"a probe for leaks needs the whole graph in memory, got {stream.graph.name}, which does not fit; "
+            "raise --memory"
+        )
     if len(stream) < 2:
         raise ConfigError("at least two tasks are wanted, got one; lower stream.classes_per_task")
     tasks = stream.together(len(stream) - 1)

@@ -6,11 +6,12 @@ from pathlib import Path
 from evergraph.backbones import BACKBONES
 from evergraph.data.datasets import open_dataset
 from evergraph.data.stream import TaskStream, make_stream
-from evergraph.errors import DataError
+from evergraph.errors import ConfigError, DataError
 from evergraph.limits import Refused, forbid_more_than_memory
 from evergraph.methods import METHODS, Learner
 from evergraph.runs.config import RunConfig
 from evergraph.training.net import Net
+from evergraph.workers import SHARED_METHODS
 
 WEIGHT_BYTES = 4
 
@@ -40,3 +41,12 @@ def make_net(config: RunConfig, n_features: int) -> Net:
 def make_learner(config: RunConfig, n_features: int) -> Learner:
     """An untrained learner for graphs with this many features."""
     return METHODS[config.method_name].build(make_net(config, n_features), config.method)
+
+
+def forbid_alone(config: RunConfig) -> None:
+    """ConfigError for a method with which workers can do nothing: one that trains a network on a graph."""
+    if not make_learner(config, 1).reads_blocks:
+        raise ConfigError(
+            f"--executor ray shares the work of {SHARED_METHODS}, got {config.method_name}, which trains a "
+            "network; leave --executor out"
+        )

@@ -25,13 +25,14 @@ from evergraph.data.stream import TaskStream
 from evergraph.errors import ConfigError, DataError, StoreError
 from evergraph.methods import METHODS, Learner
 from evergraph.runs.batches import batch_record, choose_batches
-from evergraph.runs.build import make_learner, open_stream
+from evergraph.runs.build import forbid_alone, make_learner, open_stream
 from evergraph.runs.config import RunConfig
 from evergraph.runs.evaluate import Correct, Evaluator, totals
 from evergraph.runs.process import PeakMemory, torch_threads
 from evergraph.runs.record import SCHEMA_VERSION, DataRecord, Record, TaskRecord
 from evergraph.runs.store import RunStore
 from evergraph.watch import LearnedTask, Watch
+from evergraph.workers import current_workers
 
 NOT_AS_WRITTEN = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, MemoryError, RuntimeError)
 """What learners raise for tensors that none of them has written."""
@@ -68,6 +69,8 @@ def run(
     """
     if not isinstance(config, RunConfig):
         raise ConfigError(f"a RunConfig is wanted, got {config!r} instead; RunConfig.from_values makes one")
+    if current_workers() is not None:
+        forbid_alone(config)
     out = Path(out)
     store = find_run(out, config, on_message=on_message) if resume else None
     if store is not None and store.finished:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evergraph.data.graph import GlobalIds, Graph, LocalIds
+from evergraph.data.on_disk import is_on_disk
 from evergraph.data.preprocess import preprocess
 from evergraph.data.stream import TaskView
 from evergraph.errors import ConfigError, DataError
@@ -33,6 +34,12 @@ def score_graph(
     orientation, solving: of the Hodge potential. Features are preprocessed for scores that need them.
     """
     entry = SCORES[score]
+    if is_on_disk(graph) and not entry.on_disk:
+        *names, last = (name for name, other in SCORES.items() if other.on_disk)
+        raise DataError(
+            f"the score {score} needs the whole graph in memory, got {graph.name}, which does not fit; raise "
+            f"--memory, or take --score {', '.join(names)} or {last}"
+        )
     task = one_task(graph, config, with_features=entry.needs_features or entry.needs_model)
     if graph.features is None and entry.needs_features:
         raise DataError(

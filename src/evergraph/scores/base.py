@@ -99,3 +99,5 @@ class ScoreEntry:
     """Whether it looks at a trained model."""
     needs_features: bool = False
     """Whether it looks at features."""
+    on_disk: str = ""
+    """What it reads of a graph that stays on disk; where this is empty, it is refused there."""

@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 
 from evergraph.data.graph import Features
 from evergraph.scores.base import NodeScores, ScoreContext, ScoreEntry
-from evergraph.scores.mean_feature import squared_norms
+from evergraph.scores.mean_feature import ALL_FEATURES, squared_norms
 
 BLOCK = 2048
 
@@ -29,5 +29,9 @@ def _products(rows: Features, every: Features) -> NDArray[np.float64]:
 
 
 COVERAGE = ScoreEntry(
-    "fewest nodes of other classes nearby (CM)", "Zhou and Cao, AAAI 2021", coverage_score, needs_features=True
+    "fewest nodes of other classes nearby (CM)",
+    "Zhou and Cao, AAAI 2021",
+    coverage_score,
+    needs_features=True,
+    on_disk=ALL_FEATURES,
 )

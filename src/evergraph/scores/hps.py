@@ -40,5 +40,8 @@ def misread_score(context: ScoreContext) -> NodeScores:
 
 
 HPS = ScoreEntry(
-    "Hodge potential: a global ranking of the nodes by topology", "Pang et al., ACM MM 2024", hps_score
+    "Hodge potential: a global ranking of the nodes by topology",
+    "Pang et al., ACM MM 2024",
+    hps_score,
+    on_disk="edges, in blocks unless copies fit into memory",
 )

@@ -5,6 +5,8 @@ from numpy.typing import NDArray
 
 from evergraph.scores.base import NodeScores, ScoreContext, ScoreEntry
 
+ALL_FEATURES = "the features of all nodes at once, whatever the budget"
+
 
 def mean_feature_score(context: ScoreContext) -> NodeScores:
     """Minus the distance to the mean of the node's class, in features or in the hidden layer."""
@@ -26,5 +28,9 @@ def squared_norms(points: NDArray[np.float32]) -> NDArray[np.float64]:
 
 
 MEAN_FEATURE = ScoreEntry(
-    "closest to the mean of the class (MF)", "Zhou and Cao, AAAI 2021", mean_feature_score, needs_features=True
+    "closest to the mean of the class (MF)",
+    "Zhou and Cao, AAAI 2021",
+    mean_feature_score,
+    needs_features=True,
+    on_disk=ALL_FEATURES,
 )

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from evergraph.data.on_disk import row_counts
 from evergraph.scores.base import NodeScores, ScoreContext, ScoreEntry
 
 
@@ -12,9 +13,9 @@ def random_score(context: ScoreContext) -> NodeScores:
 
 def degree_score(context: ScoreContext) -> NodeScores:
     """The number of neighbours in the task's graph."""
-    degrees = np.diff(context.task.graph.adjacency.indptr)
+    degrees = row_counts(context.task.graph.adjacency)
     return NodeScores(degrees[context.task.train].astype(np.float64))
 
 
-RANDOM = ScoreEntry("uniformly at random", "", random_score)
-DEGREE = ScoreEntry("number of neighbours in the task's graph", "", degree_score)
+RANDOM = ScoreEntry("uniformly at random", "", random_score, on_disk="labels alone")
+DEGREE = ScoreEntry("number of neighbours in the task's graph", "", degree_score, on_disk="edges in blocks")

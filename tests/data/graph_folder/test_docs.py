@@ -8,6 +8,11 @@ import pytest
 
 from evergraph.cli import run_main
 from evergraph.data.graph_folder.manifest import TYPES
+from evergraph.methods import METHODS, Learner
+from evergraph.methods.statistics_learner import StatisticsLearner
+from evergraph.runs.build import make_learner
+from evergraph.runs.config import RunConfig
+from evergraph.workers import SHARED_METHODS
 
 PAGE = (Path(__file__).parents[3] / "docs" / "graph-folder.md").read_text(encoding="utf-8")
 
@@ -35,3 +40,22 @@ def test_every_file_is_in_the_table_with_its_types() -> None:
     rows = [line for line in PAGE.splitlines() if line.startswith("| `") and ".npy`" in line.split("|")[1]]
     listed = {name for row in rows for name in re.findall(r"`(\w+\.npy)`", row.split("|")[1])}
     assert listed == set(TYPES)
+
+
+def test_the_methods_that_read_blocks_are_named() -> None:
+    (sentence,) = re.findall(r"^- (.*) pass over the graph once", PAGE, flags=re.MULTILINE)
+    reading = {name for name in METHODS if learner(name).reads_blocks}
+    assert set(re.findall(r"`([\w-]+)`", sentence)) == reading
+
+
+def test_the_methods_whose_work_is_shared_are_named() -> None:
+    kinds = {name: one for name in METHODS if isinstance(one := learner(name), StatisticsLearner)}
+    shared = {name for name, one in kinds.items() if getattr(one.statistics, "exact", False)}
+    (sentence,) = re.findall(r"^- Shared are propagation and sums of (.*?), also", PAGE, flags=re.MULTILINE)
+    assert set(re.findall(r"`([\w-]+)`", sentence)) == shared
+    assert set(re.split(", | and ", SHARED_METHODS)) == shared
+    assert kinds.keys() - shared == {"analytic-small"}  # of which the page says what is shared
+
+
+def learner(name: str) -> Learner:
+    return make_learner(RunConfig.from_values({"method": {"name": name}}), 1)

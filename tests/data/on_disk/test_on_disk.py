@@ -13,6 +13,7 @@ from scipy import sparse
 
 from evergraph.budget import memory_budget
 from evergraph.data.convert import Plan, convert_tables
+from evergraph.data.datasets import load_dataset
 from evergraph.data.datasets.files import FileOptions
 from evergraph.data.graph import Graph, make_graph
 from evergraph.data.graph_folder import reading
@@ -310,6 +311,5 @@ def test_a_graph_as_arrays_is_mapped_where_it_does_not_fit(tmp_path: Path, monke
 def test_workers_do_not_train_networks(folder: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reading, "bytes_in_memory", lambda _: 10**18)
     monkeypatch.setattr(arrays, "current_workers", object)
-    config = RunConfig.from_values({"dataset": {"name": folder}, "method": {"name": "ssm"}, "train": {"epochs": 2}})
     with memory_budget(10**8, tmp_path), pytest.raises(DataError, match=r"--executor ray.*leave --executor out"):
-        run(config, tmp_path)
+        as_arrays(load_dataset(folder))

@@ -17,6 +17,7 @@ from evergraph.data.on_disk.graphs import (
     in_csr,
     is_on_disk,
     kept_on_disk,
+    row_counts,
 )
 from evergraph.data.on_disk.steps import DiskSteps, Remembered
 
@@ -37,5 +38,6 @@ __all__ = [
     "is_on_disk",
     "kept_on_disk",
     "row_blocks",
+    "row_counts",
     "scratch_array",
 ]

@@ -143,6 +143,12 @@ class DiskAdjacency(NotInMemory):
         data = np.ones(len(columns), dtype=np.float32) if values is None else values
         return trusted(data, columns, np.concatenate([[0], ends]), (len(own), self.n_nodes))
 
+    @property
+    def counts(self) -> NDArray[np.int64]:
+        """The entries of each row, counted in one pass."""
+        found = in_threads(lambda part: np.diff(self.rows(part).indptr), self.parts)
+        return np.concatenate([np.zeros(0, dtype=np.int64), *found])
+
     def arrays(self) -> Iterator[NDArray[Any]]:
         """indptr, indices and values as they would be in memory, in blocks: three passes over the rows."""
         whole = np.int32 if max(self.nnz, self.n_nodes, 1) < np.iinfo(np.int32).max else np.int64
@@ -167,7 +173,7 @@ class DiskAdjacency(NotInMemory):
         """The same as CSR over memory maps: those of the whole graph, or of files that go with it."""
         if self.nodes is None and self.loops and (self.weighted or all_ones(self.whole.data)):
             return self.whole
-        counts = np.concatenate(in_threads(lambda part: np.diff(self.rows(part).indptr), self.parts))
+        counts = self.counts
         kind = np.int32 if max(int(counts.sum(dtype=np.int64)), self.n_nodes) < np.iinfo(np.int32).max else np.int64
         indptr = np.concatenate([np.zeros(1, dtype=kind), np.cumsum(counts, dtype=kind)])
         indices = scratch_file((int(indptr[-1]),), kind)

@@ -10,12 +10,12 @@ from scipy import sparse
 from evergraph.budget import current_budget
 from evergraph.data.graph import Graph
 from evergraph.data.on_disk.adjacency import DiskAdjacency, trusted
-from evergraph.data.on_disk.blocks import BLOCK_METHODS, scratch_file
+from evergraph.data.on_disk.blocks import scratch_file
 from evergraph.data.on_disk.features import DiskFeatures
 from evergraph.data.on_disk.graphs import bytes_in_memory, disk_adjacency
 from evergraph.errors import DataError
 from evergraph.threads import in_threads
-from evergraph.workers import current_workers
+from evergraph.workers import SHARED_METHODS, current_workers
 
 
 def as_arrays(graph: Graph) -> Graph:
@@ -26,8 +26,8 @@ def as_arrays(graph: Graph) -> Graph:
     """
     if current_workers() is not None:
         raise DataError(
-            f"with --executor ray a method that reads blocks is wanted ({BLOCK_METHODS}), got one that trains a "
-            "network on arrays instead; leave --executor out"
+            f"--executor ray shares the work of {SHARED_METHODS}, got a method that trains a network; leave "
+            "--executor out"
         )
     adjacency, fits = disk_adjacency(graph), bytes_in_memory(graph) <= current_budget().memory
     features: object = graph.features

@@ -20,15 +20,13 @@ MOST_ROWS = 1 << 18
 """The most entries of the adjacency, and rows of features, that are read together."""
 
 
-BLOCK_METHODS = "analytic, ncm, slda, tem, cat"
-ADVICE = f"raise --memory, or take a method that reads blocks ({BLOCK_METHODS})"
-
-
 class NotInMemory:
     """Refuses, in one sentence, whatever needs the array as a whole."""
 
     def _refuse(self) -> NoReturn:
-        raise DataError(f"this needs the whole graph in memory, got one that is read from disk in blocks; {ADVICE}")
+        raise DataError(
+            "this needs the whole graph in memory, got one that is read from disk in blocks; raise --memory"
+        )
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):

@@ -4,6 +4,7 @@ from dataclasses import replace
 from typing import Any, cast
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
 from evergraph.budget import current_budget
@@ -49,6 +50,12 @@ def in_csr(adjacency: sparse.csr_array) -> sparse.csr_array:
     """An adjacency as CSR; one on disk over memory maps, of new files where it has none."""
     given: object = adjacency
     return given.mapped() if isinstance(given, DiskAdjacency) else adjacency
+
+
+def row_counts(adjacency: sparse.csr_array) -> NDArray[np.int64]:
+    """The entries of each row; of an adjacency on disk counted in blocks."""
+    given: object = adjacency
+    return given.counts if isinstance(given, DiskAdjacency) else np.diff(adjacency.indptr)
 
 
 def has_weights(adjacency: sparse.csr_array) -> bool:
