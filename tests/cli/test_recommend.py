@@ -79,3 +79,14 @@ def test_a_method_that_fails_is_left_out_and_the_others_are_compared(
     answer = call(*arguments(tmp_path), "--method", "ssm,finetune", "--json").json()
     assert [row["method"] for row in answer["methods"]] == ["finetune"]
     assert answer["left_out"] == {"ssm": "ValueError: boom"}
+
+
+def test_methods_are_compared_on_a_graph_that_stays_on_disk(call: Call, on_disk: str, tmp_path: Path) -> None:
+    (tmp_path / "scratch").mkdir()
+    budget = ("--memory", "50MB", "--scratch", "scratch")
+    answer = call("recommend", "--dataset", on_disk, "--epochs", 1, "--method", "ncm,slda,finetune", *budget)
+    assert answer.code == 0
+    assert not any(f"{name} left out" in answer.err for name in ("ncm", "slda", "finetune"))
+    assert answer.err.count("note: read from disk in blocks (memory 0.05 GB)") == 1
+    assert "propagated features go to scratch, " in answer.err
+    assert answer.err.count("note: the graph stays on disk") == 1

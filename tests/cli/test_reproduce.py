@@ -95,3 +95,12 @@ def test_defaults_come_from_the_target() -> None:
     assert make_request(TARGETS["fig-tsne"], None, None, None, None, fast=False).seeds == (0,)
     with pytest.raises(ConfigError, match="each backbone is wanted once"):
         make_request(TARGETS["table2"], None, None, None, "gcn,gcn", fast=False)
+
+
+def test_the_budget_reaches_the_runs(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    def asked(*rest: object, **options: object) -> None:
+        raise ConfigError(f"{options['memory']}, {options['scratch']}")
+
+    monkeypatch.setattr("evergraph.cli.execution.do_runs", asked)
+    answer = call("reproduce", "table2", "--dataset", "digits", "--memory", "1GB", "--scratch", "here")
+    assert answer.err == "error: 1GB, here\n"

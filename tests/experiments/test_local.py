@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import tempfile
 import time
 from pathlib import Path
 from typing import Any
@@ -79,6 +80,12 @@ def test_a_failed_run_is_recorded_and_the_others_go_on(tmp_path: Path) -> None:
     errors = {outcome.config: outcome.error for outcome in outcomes}
     assert "none.npz" in str(errors[broken])
     assert errors[config()] is None
+
+
+def test_a_machine_without_the_folder_for_what_does_not_fit_uses_its_own(tmp_path: Path) -> None:
+    for folder, used in ((tmp_path, tmp_path), (tmp_path / "elsewhere", Path(tempfile.gettempdir()))):
+        with Job(tmp_path, None, 1, memory=10**8, scratch=folder).budget() as budget:
+            assert (budget.memory, budget.scratch) == (10**8, used)
 
 
 def test_a_run_whose_process_is_killed_is_recorded_as_such(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from evergraph.cli.options import (
     Memory,
     Plugins,
     RayAddress,
+    ScratchFolder,
     complete_settings,
     opened_logs,
 )
@@ -54,6 +55,7 @@ def bench_command(
     ] = None,
     data_dir: DataDir = None,
     memory: Memory = None,
+    scratch: ScratchFolder = None,
     resume: Annotated[
         bool, typer.Option("--resume", help="Accepted for clarity: finished runs are never repeated.")
     ] = False,
@@ -72,7 +74,6 @@ def bench_command(
     as_json: AsJson = False,
 ) -> None:
     """Do every run of an experiment that is not done yet, each in a process of its own."""
-    from evergraph.budget import parse_memory
     from evergraph.cli.execution import do_runs, finished_runs
     from evergraph.cli.exported import exported_runs
     from evergraph.cli.live import LivePage
@@ -98,7 +99,8 @@ def bench_command(
             configs,
             out=out,
             data_dir=data_dir,
-            memory=None if memory is None else parse_memory(memory),
+            memory=memory,
+            scratch=scratch,
             jobs=jobs,
             executor=executor,
             ray_address=ray_address,

@@ -66,13 +66,31 @@ def note(message: str) -> None:
     STDERR.print(f"note: {message}", style="dim", markup=False, highlight=False, soft_wrap=True)
 
 
+class NotesOnce:
+    """Remarks to the user, each of them once."""
+
+    def __init__(self) -> None:
+        self.told: set[str] = set()
+
+    def __call__(self, message: str) -> None:
+        if message not in self.told:
+            self.told.add(message)
+            note(message)
+
+
 class ProgressWatch(Watch):
     """Shows task, epoch, loss and time left; where stderr is no terminal, a line for each task."""
 
-    def __init__(self, epochs: int, on_learned: Callable[[LearnedTask], None] = lambda task: None):
+    def __init__(
+        self,
+        epochs: int,
+        on_learned: Callable[[LearnedTask], None] = lambda task: None,
+        on_plan: Callable[[str], None] = lambda plan: None,
+    ):
         super().__init__()
         self.epochs = epochs
         self.on_learned = on_learned
+        self.on_plan = on_plan
         self.index = self.count = 0
         self.progress = Progress(
             TextColumn("{task.description}"),
@@ -104,6 +122,9 @@ class ProgressWatch(Watch):
         )
         if not STDERR.is_terminal:
             STDERR.print(f"task {index + 1}/{count}", highlight=False)
+
+    def on_disk(self, plan: str) -> None:
+        self.on_plan(plan)
 
     def learned(self, task: LearnedTask) -> None:
         self.on_learned(task)

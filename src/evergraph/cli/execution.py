@@ -11,10 +11,11 @@ from pathlib import Path
 from rich.live import Live
 from rich.table import Table
 
-from evergraph.cli.console import STDERR
-from evergraph.cli.options import ExecutorName
+from evergraph.cli.console import STDERR, NotesOnce, note
+from evergraph.cli.options import ExecutorName, budgeted
 from evergraph.data.datasets import DatasetConfig, source_digest
 from evergraph.errors import ConfigError
+from evergraph.experiments.events import Listeners
 from evergraph.experiments.local import GridListener, Job, Outcome, run_local
 from evergraph.runs.config import RunConfig
 from evergraph.runs.execute import find_run
@@ -36,28 +37,33 @@ def do_runs(
     out: Path,
     data_dir: Path | None,
     jobs: int,
-    memory: int | None = None,
+    memory: str | None = None,
+    scratch: str | None = None,
     executor: ExecutorName = ExecutorName.LOCAL,
     ray_address: str | None = None,
     listener: GridListener | None = None,
 ) -> GridOutcome:
     """Do every run that is not done yet, with a live table on stderr; folders come in the order of the runs.
 
-    memory: the budget of each run in bytes, None for the usual one; listener: hears what becomes of the runs.
+    memory, scratch: the budget of each run as --memory and --scratch give it, None for the usual one;
+    listener: hears what becomes of the runs.
     """
     if ray_address is not None and executor is not ExecutorName.RAY:
         raise ConfigError(f"--ray-address goes with --executor ray, got --executor {executor.value} instead")
+    with budgeted(memory, scratch) as budget:
+        asked = (None if memory is None else budget.memory), (None if scratch is None else budget.scratch)
     folders = finished_runs(configs, out)
     waiting = [config for config in dict.fromkeys(configs) if config not in folders]
-    job = Job(out, data_dir, max(1, (os.cpu_count() or 1) // jobs), loaded_plugins(), memory)
+    job = Job(out, data_dir, max(1, (os.cpu_count() or 1) // jobs), loaded_plugins(), *asked)
+    told = Listeners([_Plans(), *([] if listener is None else [listener])], note)
     # Ray reports nodes that died on stdout, where only the result belongs
     with redirect_stdout(sys.stderr), ProgressTable(name, len(folders), len(folders) + len(waiting)) as progress:
         if executor is ExecutorName.RAY:
             from evergraph.experiments.ray import run_ray
 
-            ended = run_ray(waiting, job, jobs, ray_address, progress.show, listener)
+            ended = run_ray(waiting, job, jobs, ray_address, progress.show, told)
         else:
-            ended = run_local(waiting, job, jobs, progress.show, listener)
+            ended = run_local(waiting, job, jobs, progress.show, told)
     folders |= {outcome.config: outcome.folder for outcome in ended if outcome.folder is not None}
     failures = {outcome.config: outcome.error for outcome in ended if outcome.error is not None}
     return GridOutcome({config: folders[config] for config in configs if config in folders}, failures)
@@ -76,6 +82,16 @@ def finished_runs(configs: Sequence[RunConfig], out: Path) -> dict[RunConfig, Pa
 
     stores = {config: find_run(out, config, source_of) for config in configs}
     return {config: store.folder for config, store in stores.items() if store is not None and store.finished}
+
+
+class _Plans(GridListener):
+    """Says how graphs on disk are read, each plan once."""
+
+    def __init__(self) -> None:
+        self.note = NotesOnce()
+
+    def on_disk(self, config: RunConfig, plan: str) -> None:
+        self.note(plan)
 
 
 class ProgressTable:

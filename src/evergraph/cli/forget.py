@@ -21,8 +21,8 @@ from evergraph.cli.batch_files import (
     WeightColumn,
     read_files,
 )
-from evergraph.cli.console import STDOUT, print_json
-from evergraph.cli.options import AsJson, Memory, Plugins, Scratch, budgeted
+from evergraph.cli.console import STDOUT, note, print_json
+from evergraph.cli.options import AsJson, Memory, Plugins, ScratchFolder, budgeted
 from evergraph.errors import ConfigError, DataError
 from evergraph.limits import Refused, read_limited
 
@@ -44,7 +44,7 @@ def forget_command(
     directed: Directed = False,
     merge_duplicates: MergeDuplicates = False,
     memory: Memory = None,
-    scratch: Scratch = None,
+    scratch: ScratchFolder = None,
     plugin: Plugins = None,
     as_json: AsJson = False,
 ) -> None:
@@ -64,6 +64,8 @@ def forget_command(
     if as_json:
         print_json({"model": str(model), "nodes": found.nodes, "exact": found.exact, "statement": found.statement})
         return
+    for remark in batch.remarks:
+        note(remark)
     STDOUT.print(found.statement, highlight=False, soft_wrap=True, markup=False)
 
 

@@ -13,6 +13,7 @@ import typer
 from evergraph.errors import ConfigError
 
 if TYPE_CHECKING:
+    from evergraph.budget import Budget
     from evergraph.experiments.local import GridListener
 
 
@@ -86,6 +87,12 @@ Scratch = Annotated[
         show_default="temp",
     ),
 ]
+ScratchFolder = Annotated[
+    str | None,  # an address, whose two separators a path would make one, is refused by its name
+    typer.Option(
+        "--scratch", metavar="PATH", help="Folder for what does not fit into memory.", show_default="temp"
+    ),
+]
 Plugins = Annotated[
     list[Path] | None,
     typer.Option(
@@ -131,7 +138,7 @@ def opened_logs(logs: list[str] | None, out: Path) -> "list[GridListener]":
 @contextmanager
 def budgeted(
     memory: str | None, scratch: str | None = None, executor: ExecutorName = ExecutorName.LOCAL
-) -> Iterator[None]:
+) -> "Iterator[Budget]":
     """The budget that --memory and --scratch ask for; what workers share at an address is none of it."""
     from evergraph.budget import memory_budget, parse_memory
     from evergraph.data.remote.address import checked, has_protocol
@@ -140,13 +147,14 @@ def budgeted(
         scratch = None
     elif has_protocol(scratch):
         raise ConfigError(
-            f"--scratch must be a folder, got {checked(str(scratch))}; addresses go with --executor ray"
+            f"--scratch must be a folder, got {checked(str(scratch))}; addresses go with --executor ray of run "
+            "and learn"
         )
     folder = None if scratch is None else Path(scratch)
     if folder is not None and not folder.is_dir():
         raise ConfigError(f"--scratch must be a folder that is there, got {folder} instead; make it first")
-    with memory_budget(None if memory is None else parse_memory(memory), folder):
-        yield
+    with memory_budget(None if memory is None else parse_memory(memory), folder) as budget:
+        yield budget
 
 
 def check_method(executor: ExecutorName, *names: str | None) -> None:

@@ -24,7 +24,7 @@ from evergraph.cli.batch_files import (
     read_files,
 )
 from evergraph.cli.console import STDOUT, counted, note, print_json
-from evergraph.cli.options import AsJson, Memory, Plugins, Scratch, budgeted
+from evergraph.cli.options import AsJson, Memory, Plugins, ScratchFolder, budgeted
 from evergraph.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def predict_command(
     directed: Directed = False,
     merge_duplicates: MergeDuplicates = False,
     memory: Memory = None,
-    scratch: Scratch = None,
+    scratch: ScratchFolder = None,
     plugin: Plugins = None,
     as_json: AsJson = False,
 ) -> None:

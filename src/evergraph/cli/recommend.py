@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from evergraph.cli.console import STDERR, STDOUT, ProgressWatch, note, print_json
-from evergraph.cli.options import AsJson, DataDir, Features, Plugins, SetOption
+from evergraph.cli.console import STDERR, STDOUT, NotesOnce, ProgressWatch, note, print_json
+from evergraph.cli.options import AsJson, DataDir, Features, Memory, Plugins, ScratchFolder, SetOption, budgeted
 from evergraph.errors import ConfigError, DataError
 
 if TYPE_CHECKING:
@@ -32,6 +32,8 @@ def recommend_command(
     settings: SetOption = None,
     out: Annotated[Path, typer.Option(help="Folder of the runs and of recommendation.png.")] = Path("runs"),
     data_dir: DataDir = None,
+    memory: Memory = None,
+    scratch: ScratchFolder = None,
     plugin: Plugins = None,
     as_json: AsJson = False,
 ) -> None:
@@ -58,7 +60,8 @@ def recommend_command(
                 "methods are compared in the whole graph with their own defaults"
             )
     configs = recommend_configs(merged(values, assigned({}, sets)), _names(method))
-    candidates, left_out = _measured(configs, out, data_dir, minutes)
+    with budgeted(memory, scratch):
+        candidates, left_out = _measured(configs, out, data_dir, minutes)
     choice = recommended(candidates)
     returning = configs[0].stream.arrival is not Arrival.CLASSES
     measure = AREA if returning else "AA"
@@ -96,7 +99,7 @@ def _measured(
     from evergraph.experiments.recommend import candidate
     from evergraph.runs.execute import run
 
-    start = time.monotonic()
+    start, told = time.monotonic(), NotesOnce()
     found: list[Candidate] = []
     left_out: dict[str, str] = {}
     for config in configs:
@@ -106,7 +109,7 @@ def _measured(
             continue
         STDERR.print(f"{name} …", highlight=False)
         try:
-            with ProgressWatch(config.train.epochs) as watch:
+            with ProgressWatch(config.train.epochs, on_plan=told) as watch:
                 found.append(candidate(run(config, out, data_dir=data_dir, resume=True, watch=watch)))
         except Exception as error:
             if isinstance(error, ConfigError | DataError) and not found and not left_out:

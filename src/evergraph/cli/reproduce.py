@@ -14,8 +14,11 @@ from evergraph.cli.options import (
     ExecutorName,
     ExecutorOption,
     Features,
+    Memory,
     Plugins,
     RayAddress,
+    ScratchFolder,
+    budgeted,
     complete_settings,
 )
 from evergraph.errors import ConfigError, StoreError
@@ -60,6 +63,8 @@ def reproduce_command(
         typer.Option("--from", help="Run folders or files of records: show what is in them and run nothing."),
     ] = None,
     data_dir: DataDir = None,
+    memory: Memory = None,
+    scratch: ScratchFolder = None,
     plugin: Plugins = None,
     as_json: AsJson = False,
 ) -> None:
@@ -80,14 +85,17 @@ def reproduce_command(
             wanted.configs(request),
             out=out,
             data_dir=data_dir,
+            memory=memory,
+            scratch=scratch,
             jobs=jobs,
             executor=executor,
             ray_address=ray_address,
         )
         failures, sources = done.failures, list(done.folders.values())
         if wanted.name == "fig-tsne":
-            for folder in sources:
-                project(folder, data_dir=data_dir)
+            with budgeted(memory, scratch):
+                for folder in sources:
+                    project(folder, data_dir=data_dir)
     exhibit = make_exhibit(wanted, request, read_results(sources, complete_settings)[0])
     if not exhibit.numbers:
         why = next(iter(failures.values()), "there is none that belongs to it")

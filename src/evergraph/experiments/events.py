@@ -139,6 +139,9 @@ class Listeners(GridListener):
     def started(self, config: RunConfig) -> None:
         self._tell(lambda member: member.started(config))
 
+    def on_disk(self, config: RunConfig, plan: str) -> None:
+        self._tell(lambda member: member.on_disk(config, plan))
+
     def learned(self, config: RunConfig, task: LearnedTask) -> None:
         self._tell(lambda member: member.learned(config, task))
 

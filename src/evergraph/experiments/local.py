@@ -4,6 +4,7 @@ import multiprocessing
 import os
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import ForkServerContext, SpawnContext
@@ -11,7 +12,7 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
 
-from evergraph.budget import memory_budget
+from evergraph.budget import Budget, memory_budget
 from evergraph.runs.config import RunConfig
 from evergraph.runs.plugins import PluginFile, load_plugins, plugin_at_fault
 from evergraph.watch import LearnedTask, Watch
@@ -28,13 +29,19 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Job:
-    """What all runs of a grid share: output folder, data folder, threads of each run, plug-ins, and its budget."""
+    """What all runs of a grid share: output folder, data folder, threads of each run, plug-ins, its budget."""
 
     out: Path
     data_dir: Path | None
     threads: int
     plugins: tuple[PluginFile, ...] = ()
     memory: int | None = None
+    scratch: Path | None = None
+
+    def budget(self) -> AbstractContextManager[Budget]:
+        """That of a run, on a machine that may have another folder for what does not fit."""
+        here = self.scratch is not None and self.scratch.is_dir()
+        return memory_budget(self.memory, self.scratch if here else None)
 
 
 class GridListener:
@@ -42,6 +49,9 @@ class GridListener:
 
     def started(self, config: RunConfig) -> None:
         """A run has been given to a process; one whose process died may start again."""
+
+    def on_disk(self, config: RunConfig, plan: str) -> None:
+        """The graph of a run stays on disk, and this is how it is read."""
 
     def learned(self, config: RunConfig, task: LearnedTask) -> None:
         """A run has learned a task."""
@@ -76,6 +86,9 @@ def run_local(
             ready = set(wait(list(running)))
             for connection in [connection for connection in running if connection in ready]:
                 answer = _received(connection)
+                if isinstance(answer, str):
+                    listener.on_disk(running[connection][0], answer)
+                    continue
                 if isinstance(answer, LearnedTask):
                     listener.learned(running[connection][0], answer)
                     continue
@@ -98,7 +111,8 @@ def _context() -> ForkServerContext | SpawnContext:
 
 
 def _received(connection: Connection) -> Any:
-    """What the process of a run has sent: a learned task, or folder and error at its end; None if it died."""
+    """What the process of a run has sent: how it reads its graph, a learned task, or folder and error at its end;
+    None if it died."""
     try:
         return connection.recv()
     except (EOFError, OSError):
@@ -113,11 +127,14 @@ def _outcome(config: RunConfig, process: BaseProcess, answer: tuple[Path | None,
 
 
 class _Telling(Watch):
-    """Sends every learned task to the process that does the grid."""
+    """Sends how the graph is read and every learned task to the process that does the grid."""
 
     def __init__(self, answer: Connection):
         super().__init__()
         self.answer = answer
+
+    def on_disk(self, plan: str) -> None:
+        self.answer.send(plan)
 
     def learned(self, task: LearnedTask) -> None:
         self.answer.send(task)
@@ -135,7 +152,7 @@ def _work(values: dict[str, Any], job: Job, answer: Connection) -> None:
     keep_freed_memory()
     try:
         load_plugins(job.plugins)
-        with memory_budget(job.memory):
+        with job.budget():
             watch = _Telling(answer)
             result = run(RunConfig.from_values(values), job.out, data_dir=job.data_dir, resume=True, watch=watch)
     except Exception as error:  # concerns this run only and is recorded with it

@@ -16,7 +16,6 @@ from typing import Any
 
 import torch
 
-from evergraph.budget import memory_budget
 from evergraph.errors import ConfigError, StoreError
 from evergraph.experiments.local import GridListener, Job, Outcome, reason
 from evergraph.experiments.ray_cluster import most_cpus, ray_cluster
@@ -120,6 +119,9 @@ class _Driver:
         for digest, sent in self.queue.get_nowait_batch(self.queue.qsize()):
             if digest not in runs:  # a process believed dead still works on a run that has ended
                 continue
+            if isinstance(sent, str):
+                self.listener.on_disk(runs[digest].config, sent)
+                continue
             if isinstance(sent, LearnedTask):
                 self.listener.learned(runs[digest].config, sent)
                 continue
@@ -203,7 +205,7 @@ def work(values: dict[str, Any], files: Files, place: Place, queue: Any) -> tupl
             store = create_run(out, config)
             store.add_files(files)
             watch = _Sending(store, config.digest(), queue)
-            with memory_budget(place.job.memory):
+            with place.job.budget():
                 result = run(config, out, data_dir=place.job.data_dir, resume=True, watch=watch)
             if result.folder != store.folder:
                 raise StoreError(
@@ -223,6 +225,9 @@ class _Sending(Watch):
 
     def task(self, index: int, count: int) -> None:
         self.queue.put((self.digest, self.store.files()))
+
+    def on_disk(self, plan: str) -> None:
+        self.queue.put((self.digest, plan))
 
     def learned(self, task: LearnedTask) -> None:
         self.queue.put((self.digest, task))

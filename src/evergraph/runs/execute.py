@@ -147,7 +147,9 @@ def _learn_tasks(
 ) -> None:
     learner = make_learner(config, stream.graph.n_features)
     if is_on_disk(stream.graph):
-        on_message(_plan(learner, stream.graph))
+        plan_of_disk = _plan(learner, stream.graph)
+        on_message(plan_of_disk)
+        watch.on_disk(plan_of_disk)
     tasks = store.tasks()
     if tasks:
         if not tasks[-1].data.same_as(data):
