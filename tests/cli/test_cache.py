@@ -90,7 +90,9 @@ def test_bad_addresses_are_told_in_one_sentence(call: Call, server: Server) -> N
     folder = [f"{server.address}/graph/", "--scratch"]
     answer = call("run", "--dataset", *folder, "memory://scratch")
     assert "--scratch must be a folder, got memory://scratch; addresses go with --executor ray" in answer.err
-    answer = call("run", "--dataset", *folder, "ftp://ann:geheim@host/scratch", "--executor", "ray")
+    answer = call(
+        "run", "--method", "ncm", "--dataset", *folder, "ftp://ann:geheim@host/scratch", "--executor", "ray"
+    )
     assert "without password" in answer.err
     assert "geheim" not in answer.err
     options = ["--set", "dataset.options.scale=false"]

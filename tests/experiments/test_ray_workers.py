@@ -174,7 +174,8 @@ def test_the_commands_of_the_documentation_share_a_folder(
         capsys.readouterr()
     assert (tmp_path / "alone.csv").read_text() == (tmp_path / "shared.csv").read_text()
     assert found[0]["classes"] == found[1]["classes"]
-    assert run_main(["run", "--dataset", f"{graph}/", "--executor", "ray", "--ray-address", address]) == 2
+    sums = ["run", "--method", "ncm", "--executor", "ray"]
+    assert run_main([*sums, "--dataset", f"{graph}/", "--ray-address", address]) == 2
     assert "--scratch, a folder that every node reaches" in " ".join(capsys.readouterr().err.split())
 
 
@@ -224,5 +225,6 @@ def test_nodes_that_share_no_file_system_bring_the_graph_and_what_others_propaga
 
 
 def test_only_graph_folders_are_shared(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    assert run_main(["run", "--dataset", "digits", "--executor", "ray", "--out", str(tmp_path)]) == 2
+    sums = ["run", "--method", "ncm", "--executor", "ray"]
+    assert run_main([*sums, "--dataset", "digits", "--out", str(tmp_path)]) == 2
     assert "--executor ray is for a graph folder here, got digits" in " ".join(capsys.readouterr().err.split())
