@@ -20,6 +20,11 @@ AGREEING = 0.95
 """The share of rows from which on a column and the labels are said to be alike."""
 FEW_LABELS = 20
 """Below so many labels a column may tell them by chance."""
+LENGTHS_UNSEEN = (
+    "features that are given as numbers are seen by their direction alone, not by their length; where that "
+    "matters, add a column of ones, or give a table"
+)
+"""Said once, before anything was learned."""
 
 
 def weighted(batch: Batch) -> bool:

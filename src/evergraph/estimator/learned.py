@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 
 from evergraph.data.graph import GlobalIds, Graph, LocalIds
 from evergraph.data.on_disk import as_arrays, is_on_disk
-from evergraph.data.preprocess import preprocess
+from evergraph.data.preprocess import Preprocessing, preprocess
 from evergraph.data.stream import HIDDEN, TaskView
 from evergraph.errors import ConfigError, DataError
 from evergraph.estimator.calibration import probabilities
-from evergraph.estimator.doubts import unlike_before
+from evergraph.estimator.doubts import LENGTHS_UNSEEN, unlike_before
 from evergraph.estimator.held_out import HeldOut
 from evergraph.estimator.history import Step
 from evergraph.estimator.keys import Origin, checksums
@@ -67,7 +67,15 @@ class Learned:
         if is_on_disk(graph) and not self.learner.reads_blocks:
             graph = as_arrays(graph)
         remarks = (*remarks, *unlike_before(batch, self.history))
+        if self.schema.width is not None and not self.history and self._sees_directions:
+            remarks = (*remarks, LENGTHS_UNSEEN)
         return Prepared(batch, graph, self.batches if came_in is None else came_in, (*batch.remarks, *remarks))
+
+    @property
+    def _sees_directions(self) -> bool:
+        """Whether features that are numbers already lose their lengths."""
+        scaled = self.config.stream.preprocessing in (Preprocessing.ROW_L1, Preprocessing.ROW_L2)
+        return scaled or isinstance(self.learner, StatisticsLearner)
 
     @property
     def batches(self) -> int:

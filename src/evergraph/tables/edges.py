@@ -90,6 +90,8 @@ def edge_adjacency(
         remarks.append(f"{edges.name}: edge weights are not used; {advice}")
     if others:
         remarks.append(f"{edges.name}: columns that are not used: {', '.join(map(repr, others))}")
+    if weight is not None:
+        remarks += no_weight(int(np.count_nonzero(weight == 0)), edges.name)
     if weight is not None and not directed:
         remarks += two_weights(listed, edges.name)
     made, more = tidied(listed, directed=directed, weighted=weight is not None)
@@ -101,6 +103,14 @@ def forbids_duplicates(duplicates: Duplicates | str) -> bool:
     if duplicates not in (*Duplicates, *(one.value for one in Duplicates)):
         raise ConfigError(f'duplicates must be "error" or "merge", got {duplicates!r} instead')
     return Duplicates(duplicates) is Duplicates.ERROR
+
+
+def no_weight(count: int, name: str) -> list[str]:
+    """A remark where so many edges have the weight 0."""
+    if not count:
+        return []
+    edges, are = ("1 edge", "is") if count == 1 else (f"{count:,} edges", "are")
+    return [f"{name}: {edges} of weight 0 {are} left out"]
 
 
 def two_weights(listed: sparse.csr_array, name: str) -> list[str]:

@@ -19,7 +19,7 @@ from evergraph.data.datasets.files import FileOptions, read_graph
 from evergraph.data.graph import Graph
 from evergraph.data.graph_folder import check_folder, read_folder
 from evergraph.errors import ConfigError, DataError, StoreError
-from evergraph.tables import Duplicates
+from evergraph.tables import Duplicates, read_batch
 from evergraph.tables.reading import CHUNK
 
 AMPLE = Plan.of(10**9)
@@ -375,3 +375,16 @@ def test_the_same_graph_from_typed_columns(data: st.DataObject, plan: Plan) -> N
             return
         convert_tables(*paths, Path(name) / "graph", options, plan)
         assert_same(check_folder(Path(name) / "graph"), wanted)
+
+
+@pytest.mark.parametrize(
+    ("weights", "told"), [([0, 2, 0], "2 edges of weight 0 are"), ([1, 0, 3], "1 edge of weight 0 is")]
+)
+def test_edges_of_weight_zero_are_told(tmp_path: Path, weights: list[int], told: str) -> None:
+    nodes = write_csv(tmp_path / "nodes.csv", {"id": [1, 2, 3], "label": ["a", "b", "a"], "x": [1, 2, 3]})
+    edges = write_csv(tmp_path / "edges.csv", {"source": [1, 2, 3], "target": [2, 3, 1], "weight": weights})
+    convert_tables(edges, nodes, tmp_path / "graph", FileOptions(directed=False), AMPLE)
+    for graph in (read_folder(tmp_path / "graph"), read_graph(edges, FileOptions(directed=False))):
+        assert f"edges.csv: {told} left out" in graph.remarks
+    batch = read_batch(nodes, edges, weight_column="weight")
+    assert any(f"{told} left out" in remark for remark in batch.remarks)

@@ -11,6 +11,7 @@ from evergraph.budget import memory_budget
 from evergraph.data.convert import Plan, convert_tables
 from evergraph.data.datasets.files import FileOptions
 from evergraph.data.graph_folder import folder_batch, reading
+from evergraph.data.graph_folder.batch import DIRECTED
 from evergraph.data.on_disk import DiskAdjacency
 from evergraph.errors import DataError
 from evergraph.estimator import answer as module
@@ -48,6 +49,15 @@ def test_ids_labels_and_edges_are_those_of_the_tables(folder: Path) -> None:
     assert batch.labelled.all()
     assert not batch.adjacency.diagonal().any()
     assert any("self-loops left out" in remark for remark in batch.remarks)
+
+
+def test_directions_of_a_folder_are_told(folder: Path, tmp_path: Path) -> None:
+    assert DIRECTED not in folder_batch(folder).remarks
+    tables = folder.parent / "edges.csv", folder.parent / "nodes.csv"
+    convert_tables(*tables, tmp_path / "directed", FileOptions(), Plan.of(10**8))
+    batch = folder_batch(tmp_path / "directed")
+    assert batch.directed
+    assert DIRECTED in batch.remarks
 
 
 @pytest.mark.parametrize(

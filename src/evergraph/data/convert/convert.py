@@ -75,7 +75,8 @@ def _converted(
     for column in table.columns.values():
         column.remove()
     tell(f"reading {edges.name}")
-    entries = EdgeConversion(edges, table.ids, nodes.name, options, plan, scratch).write(made)
+    conversion = EdgeConversion(edges, table.ids, nodes.name, options, plan, scratch)
+    entries = conversion.write(made)
     tell(f"{entries.entries:,} entries of the adjacency are written; taking checksums")
     manifest = GraphManifest(
         nodes=table.ids.count,
@@ -83,7 +84,7 @@ def _converted(
         features=about.features,
         classes=about.classes,
         directed=entries.directed,
-        remarks=about.remarks,
+        remarks=(*about.remarks, *conversion.remarks),
         files={path.name: _described(path) for path in sorted(made.iterdir())},
     )
     write_atomically(made / MANIFEST, manifest.to_text())

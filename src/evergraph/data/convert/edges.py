@@ -17,7 +17,7 @@ from evergraph.errors import DataError
 from evergraph.matrices import repeated_edges
 from evergraph.splitmix import mixed
 from evergraph.tables import Duplicates, Table
-from evergraph.tables.edges import edge_weights, end_column, unknown_end
+from evergraph.tables.edges import edge_weights, end_column, no_weight, unknown_end
 from evergraph.tables.ids import comparable
 from evergraph.tables.order import BLOCK
 from evergraph.tables.reading import column_names, find_row, no_rows, read_chunks
@@ -49,6 +49,7 @@ class EdgeConversion:
         self.step = min(BLOCK, plan.lookup)
         self._weights = Spill(scratch / "weights.given", np.float32)
         self._count = 0
+        self._no_weight = 0
 
     def write(self, folder: Path) -> EdgesWritten:
         """Write the three files; DataError with the line for whatever is wrong with the table."""
@@ -59,6 +60,11 @@ class EdgeConversion:
         return _Csr(self.ids.count, wide=sorter.total > np.iinfo(np.int32).max - 1).write(
             folder, self._checked(sorter)
         )
+
+    @property
+    def remarks(self) -> list[str]:
+        """What became of edges, after `write`."""
+        return no_weight(self._no_weight, self.path.name)
 
     def _scanned(self) -> dict[str, tuple[Spill, Spill | None, tuple[int, int]]]:
         """For both ends keys, other keys, and the first and the number of ids that cannot be nodes."""
@@ -78,7 +84,9 @@ class EdgeConversion:
                     first = self._count + int(wanted.strangers[0]) if first < 0 else first
                     strangers[end] = first, count + len(wanted.strangers)
             if self.weighted:
-                self._weights.append(edge_weights(table, WEIGHT))
+                weights = edge_weights(table, WEIGHT)
+                self._no_weight += int(np.count_nonzero(weights == 0))
+                self._weights.append(weights)
             self._count += table.n_rows
         if not self._count:
             raise no_rows(self.path.name, NO_EDGES)

@@ -18,7 +18,7 @@ from evergraph.data.remote.place import Place
 from evergraph.errors import ConfigError, DataError
 from evergraph.matrices import forbid_repeated
 from evergraph.tables import Batch, Duplicates, FeatureSchema, Table, batch_from_tables, read_table
-from evergraph.tables.edges import edge_ends, edge_weights
+from evergraph.tables.edges import edge_ends, edge_weights, no_weight
 from evergraph.tables.reading import SUFFIXES, table_suffix
 from evergraph.tables.roles import NO_NODES
 from evergraph.tables.values import is_number
@@ -155,6 +155,7 @@ def graph_from_tables(path: Path, options: FileOptions) -> Graph:
     with about(path):
         adjacency = _adjacency(ends, weight, batch.n_nodes, options, edges.where)
     features, feature_names, remarks = _features(batch, nodes.name, options)
+    left_out = [] if weight is None else no_weight(int(np.count_nonzero(weight == 0)), edges.name)
     with about(path if nodes.path is None else nodes.path):
         return make_graph(
             adjacency,
@@ -163,7 +164,7 @@ def graph_from_tables(path: Path, options: FileOptions) -> Graph:
             name=path.name.split(".")[0],
             class_names=class_names,
             feature_names=feature_names,
-            remarks=remarks,
+            remarks=(*remarks, *left_out),
             times=batch.times,
             node_names=np.array(batch.id_text()),
         )

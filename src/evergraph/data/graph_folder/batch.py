@@ -18,6 +18,12 @@ STEPS = Standardisation(undirected=False, unweighted=False, largest_component=Fa
 """As with tables, only self-loops are left out."""
 
 
+DIRECTED = (
+    "edges of the folder count in their direction, so nodes learn from those that point at them alone; "
+    "evergraph data convert --set dataset.options.directed=false makes one without directions"
+)
+
+
 def folder_batch(folder: Path | Place) -> Batch:
     """The nodes and edges in a folder; it stays on disk where it does not fit into the budget of memory."""
     graph = read_folder(folder)
@@ -40,6 +46,7 @@ def _remarks(graph: Graph) -> list[str]:
     loops = count_loops(graph)
     found = [f"{loops:,} self-loops left out"] if loops else []
     found += ["edge weights of the folder are used"] if has_weights(graph.adjacency) else []
+    found += [DIRECTED] if graph.directed else []
     return [*found, described(graph.n_nodes, graph.n_features)] if is_on_disk(graph) else found
 
 
