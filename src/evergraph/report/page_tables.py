@@ -168,7 +168,7 @@ def cost_table(data: DataSet) -> Table:
     """Time by phase, memory of past tasks, peak memory."""
     kind = told(data)
     times = [by_phase(group, kind) or {} for group in data.groups]
-    totals = [sum(phases.values()) for phases in times]
+    totals = [math.fsum(phases.values()) for phases in times]
     phases, longest = _in_order(times), max(totals) or 1.0
     processor = kind == "processor_seconds"
     others = [by_phase(group, "seconds" if processor else "processor_seconds") for group in data.groups]
@@ -184,7 +184,7 @@ def cost_table(data: DataSet) -> Table:
         nodes, edges, kept, peak = (group.stat(key).mean for key in ("nodes", "edges", "kept", "peak"))
         cells = [_time(totals[at], "num main"), Cell("", totals[at], "bars", bars=bars)]
         cells += [_time(value) for value in seconds.values()]
-        cells += [_time(sum(other.values()) if other else None)] if any(others) else []
+        cells += [_time(math.fsum(other.values()) if other else None)] if any(others) else []
         past = [Cell(f"{nodes:,.0f}", nodes), Cell(f"{edges:,.0f}", edges), number(Stat(kept * MB, None), 2)]
         cells += [ALL_DATA] * len(past) if group.method in BOUNDS else past
         cells.append(number(Stat(peak * MB, None), 0))

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import fsum
 from typing import Any
 
 import numpy as np
@@ -124,7 +125,7 @@ class Group:
     def total_seconds(self) -> float:
         """The median time of a run without loading the data."""
         return statistics.median(
-            sum(result.record.seconds.values()) - result.record.seconds.get("load", 0.0) for result in self.results
+            fsum(result.record.seconds.values()) - result.record.seconds.get("load", 0.0) for result in self.results
         )
 
     @property

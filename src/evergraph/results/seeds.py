@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from math import fsum
 
 from evergraph.results.groups import Stat, stat
 from evergraph.results.records import grouped_by
@@ -67,6 +68,6 @@ def means(records: Sequence[Record]) -> Means:
         area_local=known(lambda one: None if one.so_far_local is None else one.so_far_local.area_plain),
         area_global=known(lambda one: None if one.so_far_global is None else one.so_far_global.area_plain),
         forgetting=stat(one.so_far.forgetting for one in found),
-        seconds=stat(sum(value for phase, value in one.seconds.items() if phase != "load") for one in found),
+        seconds=stat(fsum(value for phase, value in one.seconds.items() if phase != "load") for one in found),
         kept_bytes=stat(float(one.memory.bytes) for one in found),
     )

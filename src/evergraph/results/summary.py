@@ -1,6 +1,7 @@
 """The measures of one run in percent, for every table, figure and JSON output."""
 
 from collections.abc import Mapping
+from math import fsum
 from pathlib import Path
 from typing import Any
 
@@ -206,12 +207,12 @@ def _complete(record: Record) -> bool:
 
 def _by_phase(tasks: list[dict[str, float]]) -> dict[str, float]:
     phases = dict.fromkeys(phase for task in tasks for phase in task)
-    return {phase: sum(task.get(phase, 0.0) for task in tasks) for phase in phases}
+    return {phase: fsum(task.get(phase, 0.0) for task in tasks) for phase in phases}
 
 
 def learning_seconds(summary: Summary) -> float:
     """The time that learning took: all phases but reading the data and evaluating."""
-    return sum(value for phase, value in summary.seconds.items() if phase not in ("load", "evaluate"))
+    return fsum(value for phase, value in summary.seconds.items() if phase not in ("load", "evaluate"))
 
 
 def in_both_protocols(record: Record) -> dict[str, Any]:

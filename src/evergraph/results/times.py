@@ -2,6 +2,7 @@
 
 import statistics
 from collections.abc import Callable
+from math import fsum
 from typing import Literal
 
 from evergraph.results.groups import DataSet, Group
@@ -20,12 +21,12 @@ def by_phase(group: Group, kind: Kind) -> dict[str, float] | None:
     if not all(times):
         return None
     runs = [{phase: value for phase, value in one.items() if phase != "load"} for one in times]
-    return sorted(runs, key=lambda one: sum(one.values()))[(len(runs) - 1) // 2]
+    return sorted(runs, key=lambda one: fsum(one.values()))[(len(runs) - 1) // 2]
 
 
 def learning(phases: dict[str, float]) -> float:
     """The part of these seconds without loading the data and without evaluation."""
-    return sum(value for phase, value in phases.items() if phase not in ("load", "evaluate"))
+    return fsum(value for phase, value in phases.items() if phase not in ("load", "evaluate"))
 
 
 def told(data: DataSet) -> Kind:
