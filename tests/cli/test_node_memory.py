@@ -88,7 +88,7 @@ def test_a_node_takes_a_few_numbers(
 
 
 @pytest.mark.parametrize(
-    "command", [("probe", "leak", "--seeds", "1"), ("score", "--score", "degree", "--out", "s.csv")]
+    "command", [("probe", "leak", "--seeds", "1"), ("score", "--score", "grand", "--epochs", "1", "--out", "s.csv")]
 )
 def test_what_needs_the_whole_graph_asks_for_memory_and_takes_it(
     command: tuple[str, ...], call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
