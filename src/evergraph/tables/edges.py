@@ -83,6 +83,7 @@ def edge_adjacency(
     remarks = []
     if len(ends[0]) > listed.nnz:
         remarks.append(f"{edges.name}: {len(ends[0]) - listed.nnz:,} repeated edges merged")
+    listed.eliminate_zeros()
     others = [name for name in edges.columns if name not in columns]
     if weight_column is None and WEIGHT in others:
         others.remove(WEIGHT)

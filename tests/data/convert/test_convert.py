@@ -377,14 +377,17 @@ def test_the_same_graph_from_typed_columns(data: st.DataObject, plan: Plan) -> N
         assert_same(check_folder(Path(name) / "graph"), wanted)
 
 
+@pytest.mark.parametrize("directed", [False, True])
 @pytest.mark.parametrize(
     ("weights", "told"), [([0, 2, 0], "2 edges of weight 0 are"), ([1, 0, 3], "1 edge of weight 0 is")]
 )
-def test_edges_of_weight_zero_are_told(tmp_path: Path, weights: list[int], told: str) -> None:
+def test_edges_of_weight_zero_are_told(tmp_path: Path, weights: list[int], told: str, directed: bool) -> None:
     nodes = write_csv(tmp_path / "nodes.csv", {"id": [1, 2, 3], "label": ["a", "b", "a"], "x": [1, 2, 3]})
     edges = write_csv(tmp_path / "edges.csv", {"source": [1, 2, 3], "target": [2, 3, 1], "weight": weights})
-    convert_tables(edges, nodes, tmp_path / "graph", FileOptions(directed=False), AMPLE)
-    for graph in (read_folder(tmp_path / "graph"), read_graph(edges, FileOptions(directed=False))):
+    convert_tables(edges, nodes, tmp_path / "graph", FileOptions(directed=directed), AMPLE)
+    for graph in (read_folder(tmp_path / "graph"), read_graph(edges, FileOptions(directed=directed))):
         assert f"edges.csv: {told} left out" in graph.remarks
-    batch = read_batch(nodes, edges, weight_column="weight")
+    batch = read_batch(nodes, edges, weight_column="weight", directed=directed)
     assert any(f"{told} left out" in remark for remark in batch.remarks)
+    assert graph.adjacency.data.all()
+    assert batch.adjacency.data.all()

@@ -16,8 +16,6 @@ AT_ONCE = 1 << 18
 """Names that are read together."""
 STEPS = Standardisation(undirected=False, unweighted=False, largest_component=False)
 """As with tables, only self-loops are left out."""
-
-
 DIRECTED = (
     "edges of the folder count in their direction, so nodes learn from those that point at them alone; "
     "evergraph data convert --set dataset.options.directed=false makes one without directions"
